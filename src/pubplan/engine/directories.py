@@ -1,0 +1,105 @@
+"""Whole directories: a workload or a plan is there complete, or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pubplan.errors import InputError
+
+
+class Keeper:
+    """A temporary directory that lives as long as this object."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="pubplan-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+@contextmanager
+def whole_directory(target: Path, *, marker: str, replace: bool = False) -> Iterator[Path]:
+    """Yield an empty directory beside ``target``; on success move it to ``target``, on failure remove it.
+
+    A process killed on the way leaves ``target`` as it was (and a hidden ``.name.*.tmp`` beside it). An existing
+    ``target`` is refused; with ``replace`` it is moved aside before the new one takes its place and then removed, but
+    only when it holds ``marker``, the file that says it is one of ours.
+
+    Raises:
+        InputError: ``target`` exists and may not be replaced, or its parent cannot be written.
+    """
+    target = Path(os.path.abspath(target))
+    check_free(target, marker=marker, replace=replace)
+    staging = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging.mkdir()
+    except OSError as error:
+        raise InputError(f"Cannot write {target}: {error.strerror}.") from error
+    try:
+        yield staging
+        _remove_leftovers(staging)
+        _sync_directories(staging)
+        _move_into_place(staging, target, marker=marker, replace=replace)
+    except BaseException:
+        _discard(staging)
+        raise
+
+
+def _discard(staging: Path) -> None:
+    """Remove what was written so far; renamed first, so that tasks still running cannot add to it."""
+    if staging.exists():
+        grave = staging.with_suffix(".dropped")
+        os.rename(staging, grave)
+        shutil.rmtree(grave, ignore_errors=True)
+
+
+def check_free(target: Path, *, marker: str, replace: bool) -> None:
+    """Refuse a ``target`` that :func:`whole_directory` would refuse, before any work is done for it."""
+    if not os.path.lexists(target):
+        return
+    if not replace:
+        raise InputError(f"{target} exists already. Choose another --out, or pass --replace to overwrite it.")
+    if not (target / marker).is_file():
+        raise InputError(f"{target} is not replaced: it has no {marker}, so it was not written by pubplan.")
+
+
+def _move_into_place(staging: Path, target: Path, *, marker: str, replace: bool) -> None:
+    check_free(target, marker=marker, replace=replace)
+    aside = target.with_name(f".{target.name}.{secrets.token_hex(6)}.old")
+    had_target = target.exists()
+    if had_target:
+        os.rename(target, aside)
+    try:
+        os.rename(staging, target)
+    except BaseException:
+        if had_target:
+            os.rename(aside, target)
+        raise
+    _sync(target.parent)
+    if had_target:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _remove_leftovers(staging: Path) -> None:
+    """Drop the temporary files of tasks that were killed and run again elsewhere."""
+    for leftover in staging.rglob(".*.tmp"):
+        leftover.unlink(missing_ok=True)
+
+
+def _sync_directories(top: Path) -> None:
+    for directory, _, _ in os.walk(top):
+        _sync(Path(directory))
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,191 @@
+"""The Spark session: embedded unless a master is named, quiet, and the same on every machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from pubplan.engine.java import find_java, write_launcher
+from pubplan.engine.progress import stage
+from pubplan.errors import EngineError, InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL_MASTER = "local[*]"
+
+_DEFAULTS = {
+    "spark.app.name": "pubplan",
+    "spark.driver.maxResultSize": "4g",
+    "spark.driver.memory": "2g",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "16",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+@contextmanager
+def spark_session(master: str | None = None, conf: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+    """A Spark session for the body; stopped, with everything it started, at the end.
+
+    Args:
+        master: a Spark master URL; None is ``local[*]``, Spark embedded in this process.
+        conf: further Spark settings, which beat pubplan's own.
+
+    Raises:
+        InputError: ``master`` is no master URL.
+        EngineError: there is no usable Java, a session runs already, or Spark does not start.
+    """
+    from pyspark import SparkContext
+
+    url = master or LOCAL_MASTER
+    if not re.fullmatch(r"local(\[.+\])?|local-cluster\[.+\]|yarn|spark://.+|k8s://.+", url):
+        raise InputError(
+            f"'{url}' is no Spark master: use local[*], local-cluster[2,1,1024], spark://…, k8s://… or yarn."
+        )
+    if SparkContext._active_spark_context is not None:
+        raise EngineError("A Spark session runs in this process already: pass it on, or stop it first.")
+    with (
+        tempfile.TemporaryDirectory(prefix="pubplan-spark-", ignore_cleanup_errors=True) as scratch,
+        _environment(Path(scratch), is_local=url.startswith("local")),
+    ):
+        try:
+            with stage("starting Spark"):
+                session = _start(url, dict(conf or {}), Path(scratch))
+            yield session
+        finally:
+            _end_java()
+
+
+def parse_conf(settings: list[str]) -> dict[str, str]:
+    """``["spark.driver.memory=4g"]`` as a mapping.
+
+    Raises:
+        InputError: a setting has no ``=`` or does not begin with ``spark.``.
+    """
+    parsed = {}
+    for setting in settings:
+        key, separator, value = setting.partition("=")
+        if not separator or not key.startswith("spark."):
+            raise InputError(f"--conf takes spark.some.key=value, not '{setting}'.")
+        parsed[key] = value
+    return parsed
+
+
+def _start(master: str, conf: dict[str, str], scratch: Path) -> SparkSession:
+    # py4j logs every broken connection of a session that is being stopped.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    settings = _DEFAULTS | _local_paths(scratch, master) | conf | _java_options(scratch, conf)
+    spark_conf = SparkConf(loadDefaults=False).setAll(list({**settings, "spark.master": master}.items()))
+    log = scratch / "spark.log"
+    # What Java and its workers print goes to a file, unless the user asked for Spark's own log.
+    with nullcontext() if "spark.log.level" in conf else log.open("wb") as output:
+        try:
+            gateway = launch_gateway(spark_conf, {"stdout": output, "stderr": output})
+            SparkContext._ensure_initialized(gateway=gateway, conf=spark_conf)
+            return SparkSession.builder.config(conf=spark_conf).getOrCreate()
+        except Exception as error:  # py4j wraps what Java throws in a type of its own, whose text is a stack trace
+            raise EngineError(f"Spark did not start with master '{master}'. {_cause(str(error), log)}") from error
+
+
+def _cause(message: str, log: Path) -> str:
+    """What Java said last, or the first line of the error itself."""
+    said = log.read_text(errors="replace") if log.exists() else ""
+    lines = [line.strip(" :") for text in (said, message) for line in text.splitlines() if line.strip(" :")]
+    telling = [line for line in lines if any(mark in line for mark in ("Spark ERROR", "Exception", "rror:"))]
+    return (telling or lines or ["It gave no reason."])[0]
+
+
+def _end_java() -> None:
+    """Stop the session and end the Java process it ran in, so that nothing is left behind and another can start."""
+    from pyspark import SparkContext
+
+    context, gateway = SparkContext._active_spark_context, SparkContext._gateway
+    if gateway is not None:
+        _kill_workers(gateway.proc.pid)
+    if context is not None:
+        context.stop()
+    if gateway is None:
+        return
+    gateway.shutdown()
+    process = gateway.proc
+    process.stdin.close()  # Java ends when its parent is gone, which it learns from here
+    try:
+        process.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    SparkContext._gateway = SparkContext._jvm = None
+
+
+def _kill_workers(java_pid: int) -> None:
+    """End the Python workers of an embedded Spark at once; left to themselves, busy ones would complain at length."""
+    try:
+        workers = psutil.Process(java_pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return
+    for worker in workers:
+        with suppress(psutil.Error):
+            if "pyspark.daemon" in worker.cmdline():
+                worker.kill()
+
+
+@contextmanager
+def _environment(scratch: Path, is_local: bool) -> Iterator[None]:
+    """What Spark changes or reads in this process, put back afterwards."""
+    settings = {
+        "JAVA_HOME": str(write_launcher(find_java(), scratch / "java")),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    if is_local:
+        settings["SPARK_LOCAL_IP"] = "127.0.0.1"
+    before = {name: os.environ.get(name) for name in settings}
+    on_interrupt = signal.getsignal(signal.SIGINT)  # Spark sets its own, which outlives the session
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, on_interrupt)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _java_options(scratch: Path, conf: Mapping[str, str]) -> dict[str, str]:
+    log4j = scratch / "log4j2.properties"
+    log4j.write_text(resources.files("pubplan.engine").joinpath("log4j2.properties").read_text())
+    (scratch / "java-tmp").mkdir()
+    option = f"-Dlog4j2.configurationFile=file:{log4j} -Djava.io.tmpdir={scratch}/java-tmp"
+    key = "spark.driver.extraJavaOptions"
+    return {key: f"{option} {conf[key]}" if key in conf else option}
+
+
+def _local_paths(scratch: Path, master: str) -> dict[str, str]:
+    paths = {"spark.sql.warehouse.dir": f"file:{scratch}/warehouse"}
+    if master.startswith("local"):
+        paths["spark.local.dir"] = str(scratch / "local")
+    return paths

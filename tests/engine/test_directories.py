@@ -1,0 +1,122 @@
+"""A directory is there whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from pubplan.engine import whole_directory
+from pubplan.errors import InputError
+
+
+def write(target: Path, text: str = "new", *, replace: bool = False) -> None:
+    with whole_directory(target, marker="marker.json", replace=replace) as staging:
+        (staging / "marker.json").write_text(text)
+
+
+def test_the_target_appears_at_the_end(tmp_path) -> None:
+    """Nothing is at the target while it is being written."""
+    target = tmp_path / "deep" / "target"
+    with whole_directory(target, marker="marker.json") as staging:
+        (staging / "marker.json").write_text("new")
+        assert not target.exists()
+        assert staging.parent == target.parent
+    assert (target / "marker.json").read_text() == "new"
+    assert [path.name for path in target.parent.iterdir()] == ["target"]
+
+
+def test_a_failure_leaves_nothing(tmp_path) -> None:
+    """An exception removes what was written so far; an interrupt does too."""
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error), whole_directory(tmp_path / "target", marker="marker.json") as staging:
+            (staging / "half").write_text("half")
+            raise error
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_target_is_refused(tmp_path) -> None:
+    """Without replace nothing is overwritten, and the refusal comes before the work."""
+    write(tmp_path / "target", "old")
+    with pytest.raises(InputError, match="--replace"), whole_directory(tmp_path / "target", marker="marker.json"):
+        pytest.fail("the body ran")
+    assert (tmp_path / "target" / "marker.json").read_text() == "old"
+
+
+def test_replace_puts_the_new_one_in_place(tmp_path) -> None:
+    """The old directory is gone, the new one is whole."""
+    write(tmp_path / "target", "old")
+    write(tmp_path / "target", "new", replace=True)
+    assert (tmp_path / "target" / "marker.json").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_a_failed_replacement_keeps_the_old_one(tmp_path) -> None:
+    """Work that fails does not cost what was there before."""
+    write(tmp_path / "target", "old")
+    with (
+        pytest.raises(ValueError, match="boom"),
+        whole_directory(tmp_path / "target", marker="marker.json", replace=True),
+    ):
+        raise ValueError("boom")
+    assert (tmp_path / "target" / "marker.json").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+@pytest.mark.parametrize("kind", ["directory", "file"])
+def test_foreign_things_are_never_replaced(tmp_path, kind: str) -> None:
+    """Somebody's own directory or file survives even --replace."""
+    target = tmp_path / "home"
+    if kind == "directory":
+        target.mkdir()
+        (target / "thesis.tex").write_text("precious")
+    else:
+        target.write_text("precious")
+    with pytest.raises(InputError, match="not written by pubplan"):
+        write(target, replace=True)
+    assert target.exists()
+
+
+def test_an_unwritable_place_is_an_input_error(tmp_path) -> None:
+    """A parent that is a file cannot hold the target."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="Cannot write"):
+        write(tmp_path / "file" / "target")
+
+
+@pytest.mark.parametrize("moment", ["writing", "before the move"])
+def test_kill_9_leaves_no_half_directory(tmp_path, moment: str) -> None:
+    """A process killed while writing leaves the target absent; a second try succeeds."""
+    script = textwrap.dedent(
+        f"""
+        import os, pathlib, time
+        from pubplan.engine import directories, whole_directory
+        def stop(*_):
+            pathlib.Path("ready").touch(); time.sleep(60)
+        if {moment == "before the move"}:
+            directories._move_into_place = lambda *a, **k: stop()
+        with whole_directory(pathlib.Path("target"), marker="marker.json") as staging:
+            (staging / "marker.json").write_text("half")
+            if {moment == "writing"}:
+                stop()
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "ready").exists():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert not (tmp_path / "target").exists()
+    write(tmp_path / "target")
+    assert (tmp_path / "target" / "marker.json").read_text() == "new"

@@ -1,0 +1,31 @@
+"""Small files, written whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubplan.engine import read_json_object, write_json, write_text
+from pubplan.errors import InputError
+
+
+def test_json_comes_back(tmp_path) -> None:
+    """What is written is read back; keys keep their order."""
+    write_json(tmp_path / "a.json", {"b": 1, "a": ["ü", 2.5]})
+    assert list(read_json_object(tmp_path / "a.json").items()) == [("b", 1), ("a", ["ü", 2.5])]
+
+
+def test_nothing_is_left_of_a_failed_write(tmp_path) -> None:
+    """Text that cannot be encoded leaves neither the file nor a temporary one."""
+    with pytest.raises(UnicodeEncodeError):
+        write_text(tmp_path / "a.txt", "\ud800")
+    with pytest.raises(ValueError, match="Out of range"):
+        write_json(tmp_path / "a.json", float("nan"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"{", b"[1]", b"\xff", b""])
+def test_broken_json_names_its_file(tmp_path, content: bytes) -> None:
+    """Anything but a JSON object is refused with the file's name."""
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.json"):
+        read_json_object(tmp_path / "a.json")

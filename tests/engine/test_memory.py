@@ -1,0 +1,57 @@
+"""Measuring and refusing memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from pubplan.engine import MemoryMeter, available_bytes, require_memory
+from pubplan.errors import EngineError
+
+
+def test_the_meter_sees_this_process() -> None:
+    """An array of 200 MB shows up in the peak, also when it is gone at the end."""
+    with MemoryMeter(interval=0.01) as idle:
+        time.sleep(0.05)
+    with MemoryMeter(interval=0.01) as meter:
+        block = np.ones(25_000_000)
+        time.sleep(0.1)
+        del block
+    assert 150e6 < meter.peak_bytes - idle.peak_bytes < 400e6
+
+
+def test_the_meter_sees_children() -> None:
+    """Memory of processes that this one started counts too."""
+    script = "import time; held = bytearray(200_000_000); print('ready', flush=True); time.sleep(30)"
+    with MemoryMeter(interval=0.01) as idle:
+        pass
+    with MemoryMeter(interval=0.01) as meter:
+        child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(0.2)
+        child.kill()
+        child.wait()
+        child.stdout.close()
+    assert meter.peak_bytes - idle.peak_bytes > 150e6
+
+
+def test_too_much_is_refused_with_numbers() -> None:
+    """A refusal says what for, how much is needed and how much there is."""
+    require_memory(1, "nothing much")
+    with pytest.raises(EngineError, match=r"for the moon: it needs 9223372036.85 GB"):
+        require_memory(2**63, "the moon")
+
+
+def test_a_container_limit_counts(monkeypatch, tmp_path) -> None:
+    """Where a container allows less than the machine has, that is what is available."""
+    monkeypatch.setattr("pubplan.engine.memory._CGROUP", tmp_path)
+    (tmp_path / "memory.current").write_text("400\n")
+    (tmp_path / "memory.max").write_text("1000\n")
+    assert available_bytes() == 600
+    (tmp_path / "memory.max").write_text("max\n")
+    assert available_bytes() > 1000
