@@ -1,0 +1,66 @@
+"""Shared kernels against their obvious twins."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubplan.engine import draws
+from pubplan.kernels import count_columns, permute, row_positive_minima, row_sums, transpose
+
+pytestmark = pytest.mark.kernel
+
+ROWS = st.lists(st.sets(st.integers(0, 8), max_size=9).map(sorted), max_size=12)
+
+
+def csr(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    return offsets, np.array([value for row in rows for value in row], dtype=np.int32)
+
+
+@given(ROWS)
+def test_transposing(rows: list[list[int]]) -> None:
+    """Column c lists the rows that hold c, ascending."""
+    offsets, columns = csr(rows)
+    counts = np.zeros(9, dtype=np.int64)
+    count_columns(columns, counts)
+    expected = [[row for row, held in enumerate(rows) if column in held] for column in range(9)]
+    assert counts.tolist() == [len(column) for column in expected]
+    column_offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    turned = np.empty(len(columns), dtype=np.int32)
+    transpose(columns, offsets, column_offsets, turned)
+    assert [turned[a:b].tolist() for a, b in itertools.pairwise(column_offsets)] == expected
+
+
+@given(ROWS, st.lists(st.integers(0, 5), min_size=9, max_size=9))
+def test_rows(rows: list[list[int]], weights: list[int]) -> None:
+    """Sums and smallest positive weights per row; empty rows give 0."""
+    offsets, columns = csr(rows)
+    weight_array = np.array(weights, dtype=np.int64)
+    sums, minima = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
+    row_sums(weight_array, columns, offsets, sums)
+    row_positive_minima(weight_array, columns, offsets, minima)
+    assert sums.tolist() == [sum(weights[column] for column in row) for row in rows]
+    positive = [[weights[column] for column in row if weights[column]] for row in rows]
+    assert minima.tolist() == [min(row, default=0) for row in positive]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 16, 17, 1000])
+def test_permuting_is_one_to_one(size: int) -> None:
+    """Every number below the size is hit exactly once, in whatever pieces it is computed, and not in order."""
+    keys = draws(1, "permutation").integers(0, 2**63, 6, dtype=np.uint64)
+    half_bits = max(1, ((size - 1).bit_length() + 1) // 2)
+    whole = np.empty(size, dtype=np.int64)
+    pieces = np.empty(size, dtype=np.int64)
+    with np.errstate(over="ignore"):  # hashing wraps on purpose
+        permute(0, keys, whole, size, half_bits)
+        for first in range(0, size, 7):
+            permute(first, keys, pieces[first : first + 7], size, half_bits)
+    assert sorted(whole.tolist()) == list(range(size))
+    assert pieces.tolist() == whole.tolist()
+    if size >= 16:
+        assert whole.tolist() != list(range(size))
