@@ -1,0 +1,73 @@
+"""Small workloads from plain Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from pubplan.engine import block_range, num_blocks, whole_directory
+from pubplan.errors import InputError
+from pubplan.workload.manifest import MANIFEST, Window
+from pubplan.workload.workload import Workload, read_workload
+from pubplan.workload.writer import finish_workload, write_interests_block
+
+
+def build_workload(
+    out: str | Path,
+    rates: Mapping[str, int],
+    interests: Mapping[str, Sequence[str]],
+    *,
+    thresholds: Mapping[str, int] | None = None,
+    message_bytes: int = 200,
+    window: Window | None = None,
+    replace: bool = False,
+) -> Workload:
+    """Write a workload given as ``{topic_id: rate}`` and ``{subscriber_id: [topic_id, …]}`` and open it.
+
+    Meant for what fits on a page: examples, tests, notebooks.
+
+    >>> build_workload("tiny", {"news": 3, "sport": 5}, {"ann": ["news"], "bob": ["news", "sport"]})  # doctest: +SKIP
+
+    Raises:
+        InputError: an interest names a topic without a rate, or a subscriber has no threshold while others do.
+    """
+    topic_ids = _sorted_ids(rates)
+    subscriber_ids = _sorted_ids(interests)
+    number = {topic_id: topic for topic, topic_id in enumerate(topic_ids)}
+    unknown = sorted({topic for wanted in interests.values() for topic in wanted} - set(number))
+    if unknown:
+        raise InputError(f"Interests name topics without a rate: {', '.join(unknown[:3])}.")
+    if thresholds is not None and set(thresholds) != set(interests):
+        raise InputError("Thresholds must be given for every subscriber or for none.")
+
+    rows = [sorted({number[topic_id] for topic_id in interests[subscriber]}) for subscriber in subscriber_ids]
+    followers = np.bincount([topic for row in rows for topic in row], minlength=len(topic_ids)).astype(np.int64)
+    with whole_directory(Path(out), marker=MANIFEST, replace=replace) as staging:
+        entries = []
+        for block in range(num_blocks(len(rows))):
+            first, last = block_range(block, len(rows))
+            offsets = np.cumsum([0, *map(len, rows[first:last])]).astype(np.int64)
+            topics = np.array([topic for row in rows[first:last] for topic in row], dtype=np.int32)
+            ids = subscriber_ids[first:last]
+            optional = None
+            if thresholds is not None:
+                optional = {"threshold": np.array([thresholds[subscriber] for subscriber in ids], dtype=np.int64)}
+            entries.append(write_interests_block(staging, block, pa.array(ids, pa.string()), offsets, topics, optional))
+        finish_workload(
+            staging,
+            topic_ids=pa.array(topic_ids, pa.string()),
+            rates=np.array([rates[topic_id] for topic_id in topic_ids], dtype=np.int64),
+            subscribers=followers,
+            message_bytes=np.full(len(topic_ids), message_bytes, dtype=np.int64),
+            interests=entries,
+            window=window or Window(),
+            sources=[{"made": "by hand"}],
+        )
+    return read_workload(out)
+
+
+def _sorted_ids(ids: Mapping[str, object]) -> list[str]:
+    return sorted(ids, key=lambda name: name.encode("utf-8"))

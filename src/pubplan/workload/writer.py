@@ -1,0 +1,104 @@
+"""Writing a workload: interests block by block, by whoever makes them; then topics and the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pubplan.engine import (
+    MAX_INT64,
+    block_range,
+    digest_table,
+    exact_dot,
+    exact_sum,
+    map_blocks,
+    num_blocks,
+    write_block,
+    write_json,
+)
+from pubplan.errors import InputError
+from pubplan.workload.manifest import MANIFEST, Block, Counts, Manifest, Totals, Window
+from pubplan.workload.tables import MAX_TOPICS, Int32Array, Int64Array, interests_table, topics_table
+
+
+def write_table_block(directory: Path, block: int, table: pa.Table, num_pairs: int | None = None) -> Block:
+    """Write one block of a table; the entry goes into the manifest."""
+    size = write_block(directory, block, table)
+    return Block(rows=table.num_rows, bytes=size, digest=digest_table(table), pairs=num_pairs)
+
+
+def write_interests_block(
+    directory: Path,
+    block: int,
+    subscriber_ids: pa.Array,
+    offsets: Int64Array,
+    topics: Int32Array,
+    optional: Mapping[str, Int64Array] | None = None,
+) -> Block:
+    """Write the interests of one block of subscribers, given as CSR."""
+    first, _ = block_range(block, MAX_INT64)
+    table = interests_table(first, subscriber_ids, offsets, topics, optional)
+    return write_table_block(directory / "interests", block, table, len(topics))
+
+
+def finish_workload(
+    directory: Path,
+    *,
+    topic_ids: pa.Array,
+    rates: Int64Array,
+    subscribers: Int64Array,
+    message_bytes: Int64Array,
+    interests: Sequence[Block],
+    window: Window,
+    sources: Iterable[Mapping[str, Any]],
+    rows: Mapping[str, Any] | None = None,
+) -> Manifest:
+    """Write the topics and the manifest beside interests that are there already.
+
+    Args:
+        rows: ``rows_in``, ``rejected`` and ``duplicates`` where rows were read; a generated workload has none.
+
+    Raises:
+        InputError: there are too many topics, or a total leaves 64 bits.
+    """
+    if len(rates) > MAX_TOPICS:
+        raise InputError(f"{len(rates)} topics are more than the {MAX_TOPICS} that pubplan can number.")
+    if len(rates) and (rates.min() < 0 or message_bytes.min() < 0):
+        raise InputError("Rates and message sizes must not be negative.")
+
+    def write(block: int) -> Block:
+        first, last = block_range(block, len(rates))
+        part = slice(first, last)
+        ids = topic_ids[first:last]
+        table = topics_table(first, ids, rates[part], subscribers[part], message_bytes[part])
+        return write_table_block(directory / "topics", block, table)
+
+    topics = tuple(map_blocks(write, num_blocks(len(rates))))
+    num_pairs = sum(block.pairs or 0 for block in interests)
+    kept = {"rows_in": num_pairs, "kept": num_pairs} | dict(rows or {})
+    manifest = Manifest(
+        kind="topic",
+        counts=Counts(topics=len(rates), subscribers=sum(b.rows for b in interests), pairs=num_pairs, **kept),
+        totals=_totals(rates, subscribers, message_bytes),
+        window=window,
+        sources=tuple(sources),
+        blocks={"topics": topics, "interests": tuple(interests)},
+    )
+    write_json(directory / MANIFEST, manifest.to_dict())
+    return manifest
+
+
+def _totals(rates: Int64Array, subscribers: Int64Array, message_bytes: Int64Array) -> Totals:
+    cost, rate = exact_dot(rates, subscribers), exact_sum(rates)
+    totals = {"cost (rate x subscribers)": cost, "rate": rate}
+    for name, value in totals.items():
+        if value > MAX_INT64:
+            raise InputError(f"The total {name} is {value}, which does not fit 64 bits. Use a shorter window.")
+    # Each product is at most the total cost, which fits.
+    delivered = exact_dot(rates * subscribers, message_bytes)
+    if delivered > MAX_INT64:
+        raise InputError(f"The bytes delivered per window are {delivered}, which does not fit 64 bits.")
+    return Totals(cost=cost, rate=rate, bytes=delivered)

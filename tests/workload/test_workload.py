@@ -1,0 +1,270 @@
+"""Workload directories: what is written is read back, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import pubplan
+from pubplan.engine import BLOCK_ROWS, digest_table, read_block
+from pubplan.errors import EngineError, InputError
+from pubplan.workload import Window, Workload, finish_workload
+
+RATES = {"news": 3, "sport": 5, "art": 0, "ünïcode": 2}
+INTERESTS = {"bob": ["sport", "news"], "ann": ["news"], "zoe": [], "carl": ["ünïcode", "art", "news"]}
+
+
+@pytest.fixture
+def tiny(make_workload) -> Workload:
+    return make_workload(RATES, INTERESTS)
+
+
+def test_ids_are_numbered_by_their_bytes(tiny: Workload) -> None:
+    """Dense numbers follow the UTF-8 order of the ids, for topics and subscribers."""
+    assert tiny.topics("topic_id")["topic_id"].to_pylist() == ["art", "news", "sport", "ünïcode"]
+    assert tiny.interests_block(0, "subscriber_id")["subscriber_id"].to_pylist() == ["ann", "bob", "carl", "zoe"]
+
+
+def test_both_directions(tiny: Workload) -> None:
+    """csr() gives topics by subscriber and subscribers by topic, ascending."""
+    interests = tiny.csr()
+    assert [interests.by_subscriber.row(v).tolist() for v in range(4)] == [[1], [1, 2], [0, 1, 3], []]
+    assert [interests.by_topic.row(t).tolist() for t in range(4)] == [[2], [0, 1, 2], [1], [2]]
+    assert interests.by_subscriber.offsets.dtype == interests.by_topic.offsets.dtype == np.int64
+    assert interests.by_subscriber.values.dtype == interests.by_topic.values.dtype == np.int32
+
+
+def test_totals_are_in_the_manifest(tiny: Workload) -> None:
+    """Cost, rate and bytes are known without reading a table.
+
+    news has 3 subscribers, sport 1, art 1, ünïcode 1: 3*3 + 5*1 + 0*1 + 2*1 = 16 deliveries of 200 bytes.
+    """
+    assert (tiny.totals.cost, tiny.totals.rate, tiny.totals.bytes) == (16, 10, 3200)
+    assert (tiny.counts.topics, tiny.counts.subscribers, tiny.counts.pairs) == (4, 4, 6)
+
+
+def test_the_manifest_has_the_keys_of_the_contract(tiny: Workload) -> None:
+    """Others rely on these names."""
+    raw = json.loads((tiny.path / "manifest.json").read_text())
+    assert list(raw) == ["format", "kind", "counts", "totals", "window", "sources", "blocks", "digest"]
+    assert list(raw["counts"]) == ["topics", "subscribers", "pairs", "rows_in", "kept", "rejected", "duplicates"]
+    assert list(raw["totals"]) == ["cost", "rate", "bytes"]
+    assert list(raw["window"]) == ["start", "end", "seconds"]
+    assert raw["kind"] == "topic"
+    counts = raw["counts"]
+    assert counts["rows_in"] == counts["kept"] + sum(counts["rejected"].values()) + counts["duplicates"]
+
+
+def test_tables_have_the_columns_of_the_contract(tiny: Workload) -> None:
+    """Names and types as others read them."""
+    topics = pq.read_schema(tiny.path / "topics" / "00000.parquet")
+    assert {field.name: str(field.type) for field in topics} == {
+        "topic": "int32",
+        "topic_id": "string",
+        "rate": "int64",
+        "subscribers": "int64",
+        "message_bytes": "int64",
+    }
+    interests = pq.read_schema(tiny.path / "interests" / "00000.parquet")
+    assert interests.names == ["subscriber", "subscriber_id", "topics"]
+    assert [str(interests.field(name).type) for name in ("subscriber", "subscriber_id")] == ["int64", "string"]
+    assert interests.field("topics").type.value_type == pa.int32()
+
+
+def test_optional_columns(make_workload) -> None:
+    """A workload may bring a threshold per subscriber."""
+    plain = make_workload({"a": 1}, {"x": ["a"], "y": []})
+    assert plain.optional_columns == frozenset()
+    own = make_workload({"a": 1}, {"x": ["a"], "y": []}, thresholds={"x": 3, "y": 5})
+    assert own.optional_columns == {"threshold"}
+    assert own.subscriber_array("threshold").tolist() == [3, 5]
+    assert own.digest != plain.digest
+
+
+def test_the_digest_follows_the_content(make_workload) -> None:
+    """The same tables give the same digest wherever they lie; a rate, an id, an interest or the window change it."""
+    base = make_workload(RATES, INTERESTS)
+    assert make_workload(dict(reversed(RATES.items())), INTERESTS).digest == base.digest
+    others = [
+        make_workload(RATES | {"news": 4}, INTERESTS),
+        make_workload(RATES, INTERESTS | {"zoe": ["art"]}),
+        make_workload(RATES, {("bobby" if k == "bob" else k): v for k, v in INTERESTS.items()}),
+        make_workload(RATES, INTERESTS, window=Window(seconds=60.0)),
+        make_workload(RATES, INTERESTS, message_bytes=100),
+    ]
+    assert len({base.digest, *(other.digest for other in others)}) == 6
+
+
+def test_empty_workloads_open(make_workload) -> None:
+    """No topics, no subscribers: still a workload."""
+    nothing = make_workload({}, {})
+    assert nothing.csr().by_topic.num_rows == 0
+    assert nothing.topic_array("rate").tolist() == []
+    quiet = make_workload({"a": 1}, {})
+    assert quiet.csr().by_topic.row(0).tolist() == []
+
+
+def test_many_blocks(spotify: Workload) -> None:
+    """Reading over block borders gives what the blocks hold."""
+    assert len(spotify.interests_blocks) == 2
+    rows = spotify.csr().by_subscriber
+    for block in range(2):
+        lists = spotify.interests_block(block, "topics")["topics"].to_pylist()
+        for offset in (0, 1, len(lists) - 1):
+            assert rows.row(block * BLOCK_ROWS + offset).tolist() == lists[offset]
+    spotify.check()
+
+
+def test_the_spark_frame_is_the_table(spotify: Workload, spark) -> None:
+    """DataFrame users see every subscriber with its topics."""
+    frame = spotify.interests_frame(spark)
+    assert frame.columns == ["subscriber", "subscriber_id", "topics"]
+    assert frame.count() == spotify.counts.subscribers
+    assert frame.selectExpr("sum(size(topics))").first()[0] == spotify.counts.pairs
+    spotify.check(spark)
+
+
+def copy_of(workload: Workload, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(workload.path, tmp_path / "copy"))
+
+
+def test_incomplete_directories_are_refused(tiny: Workload, tmp_path: Path) -> None:
+    """A missing manifest, table or directory is named."""
+    with pytest.raises(InputError, match="no workload directory"):
+        pubplan.read_workload(tmp_path / "nowhere")
+    copy = copy_of(tiny, tmp_path)
+    (copy / "topics" / "00000.parquet").unlink()
+    with pytest.raises(InputError, match=r"incomplete: topics/00000.parquet is missing"):
+        pubplan.read_workload(copy)
+    (copy / "manifest.json").unlink()
+    with pytest.raises(InputError, match=r"no manifest\.json"):
+        pubplan.read_workload(copy)
+
+
+def test_foreign_directories_are_refused(tiny: Workload, tmp_path: Path) -> None:
+    """Other formats and files that do not belong are named."""
+    copy = copy_of(tiny, tmp_path)
+    (copy / "interests" / "00001.parquet").write_bytes(b"")
+    with pytest.raises(InputError, match=r"does not list: interests/00001.parquet"):
+        pubplan.read_workload(copy)
+    (copy / "manifest.json").write_text('{"format": "something/2"}')
+    with pytest.raises(InputError, match="something/2"):
+        pubplan.read_workload(copy)
+
+
+@pytest.mark.parametrize("key", ["counts", "totals", "window", "kind"])
+def test_edited_manifests_are_refused(tiny: Workload, tmp_path: Path, key: str) -> None:
+    """A changed number no longer fits the digest."""
+    copy = copy_of(tiny, tmp_path)
+    raw = json.loads((copy / "manifest.json").read_text())
+    edits = {"counts": {"pairs": 7}, "totals": {"cost": 15}, "window": {"seconds": 60.0}}
+    raw[key] = raw[key] | edits[key] if key in edits else "content"
+    (copy / "manifest.json").write_text(json.dumps(raw))
+    with pytest.raises(InputError, match="edited"):
+        pubplan.read_workload(copy)
+
+
+def test_damaged_manifests_are_refused(tiny: Workload, tmp_path: Path) -> None:
+    """Keys that are missing or misspelt are said to be."""
+    copy = copy_of(tiny, tmp_path)
+    raw = json.loads((copy / "manifest.json").read_text())
+    for broken in ({**raw, "counts": {"topic": 3}}, {k: v for k, v in raw.items() if k != "blocks"}):
+        (copy / "manifest.json").write_text(json.dumps(broken))
+        with pytest.raises(InputError, match="damaged"):
+            pubplan.read_workload(copy)
+
+
+def test_a_grown_file_is_refused_at_once(tiny: Workload, tmp_path: Path) -> None:
+    """Sizes are compared when a workload is opened."""
+    copy = copy_of(tiny, tmp_path)
+    with open(copy / "topics" / "00000.parquet", "ab") as handle:
+        handle.write(b"x")
+    with pytest.raises(InputError, match="size"):
+        pubplan.read_workload(copy)
+
+
+def test_a_changed_file_of_the_same_size_is_found_by_check(tiny: Workload, tmp_path: Path) -> None:
+    """check() recomputes the digests."""
+    copy = copy_of(tiny, tmp_path)
+    path = copy / "topics" / "00000.parquet"
+    table = pq.read_table(path)
+    changed = table.set_column(2, "rate", pa.array([0, 3, 5, 9], pa.int64()))
+    pq.write_table(changed, path)
+    entry = tiny.manifest.blocks["topics"][0]
+    manifest = replace(
+        tiny.manifest, blocks={**tiny.manifest.blocks, "topics": (replace(entry, bytes=path.stat().st_size),)}
+    )
+    assert manifest.digest == tiny.manifest.digest
+    with pytest.raises(InputError, match="changed"):
+        Workload(copy, manifest).check()
+    assert digest_table(read_block(copy / "topics", 0)) != entry.digest
+
+
+def test_interests_that_contradict_the_topics_are_refused(tiny: Workload, tmp_path: Path) -> None:
+    """csr() does not trust the counted subscribers of a table that was tampered with."""
+    copy = copy_of(tiny, tmp_path)
+    path = copy / "topics" / "00000.parquet"
+    table = pq.read_table(path)
+    counts = pa.array([1, 2, 2, 1], pa.int64())
+    pq.write_table(table.set_column(3, table.schema.field("subscribers"), counts), path)
+    with pytest.raises(InputError, match="counts other subscribers"):
+        Workload(copy, tiny.manifest).csr()
+    pq.write_table(table.set_column(3, "subscribers", counts.cast(pa.int32())), path)
+    with pytest.raises(InputError, match="other columns"):
+        Workload(copy, tiny.manifest).csr()
+
+
+def test_too_little_memory_is_said_before_reading(tiny: Workload, monkeypatch) -> None:
+    """csr() refuses and says how much it needs."""
+    monkeypatch.setattr("pubplan.engine.memory.available_bytes", lambda: 10)
+    with pytest.raises(EngineError, match=r"6 interests .* needs .* GB"):
+        tiny.csr()
+
+
+def test_totals_beyond_64_bits_are_refused(make_workload) -> None:
+    """A workload whose cost, rate or bytes do not fit is never written."""
+    with pytest.raises(InputError, match="cost"):
+        make_workload({"a": 2**62}, {"x": ["a"], "y": ["a"]})
+    with pytest.raises(InputError, match="rate"):
+        make_workload({"a": 2**62, "b": 2**62}, {"x": []})
+    with pytest.raises(InputError, match="bytes"):
+        make_workload({"a": 2**60}, {"x": ["a"]})
+    with pytest.raises(InputError, match="negative"):
+        make_workload({"a": -1}, {"x": ["a"]})
+    assert make_workload({"a": 2**61}, {"x": ["a"]}, message_bytes=1).totals.cost == 2**61
+
+
+def test_unknown_topics_and_missing_thresholds_are_refused(make_workload) -> None:
+    """Values given by hand are checked."""
+    with pytest.raises(InputError, match="b"):
+        make_workload({"a": 1}, {"x": ["b"]})
+    with pytest.raises(InputError, match="every subscriber"):
+        make_workload({"a": 1}, {"x": ["a"], "y": []}, thresholds={"x": 1})
+
+
+def test_too_many_topics_are_refused(tmp_path: Path) -> None:
+    """Topic numbers are 32 bits wide."""
+
+    class Long(np.ndarray):
+        def __len__(self) -> int:
+            return 2**31
+
+    rates = np.empty(1, dtype=np.int64).view(Long)
+    with pytest.raises(InputError, match="2147483648 topics"):
+        finish_workload(
+            tmp_path,
+            topic_ids=pa.array([]),
+            rates=rates,
+            subscribers=rates,
+            message_bytes=rates,
+            interests=[],
+            window=Window(),
+            sources=[],
+        )
