@@ -1,0 +1,70 @@
+"""Nodes with a few dozen topics each: the settings of Chen, Vitenberg, Jacobsen, *Scaling Construction of Low Fan-out
+Overlays for Topic-based Publish/Subscribe Systems* (ICDCS 2011), section VI.
+
+A node wants between 10 and 90 topics, every number equally likely; it draws them one after the other without
+replacement, topic i with probability proportional to q_i. The paper gives the range and the q_i; that sizes are uniform
+in the range is our reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pubplan.engine import block_range, draws
+from pubplan.errors import InputError
+from pubplan.generate.shape import Shape
+from pubplan.workload import Int32Array, Int64Array
+
+SMALLEST, LARGEST = 10, 90
+_KEYS_AT_ONCE = 1 << 22
+
+
+def nodes_shape(name: str, log_shares: npt.NDArray[np.float64], num_nodes: int, seed: int) -> Shape:
+    """``num_nodes`` nodes that draw from topics with probabilities proportional to exp(``log_shares``)."""
+    num_topics = len(log_shares)
+    drawing = _Drawing(name, seed, num_nodes, log_shares)
+    parameters = {"nodes": num_nodes, "topics": num_topics, "seed": seed}
+    return Shape(name, parameters, np.ones(num_topics, dtype=np.int64), num_nodes, drawing.draw)
+
+
+def check_size(num_nodes: int, num_topics: int) -> None:
+    if num_nodes < 1 or num_topics < 1:
+        raise InputError(f"--nodes and --topics must be at least 1, not {num_nodes} and {num_topics}.")
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    name: str
+    seed: int
+    num_nodes: int
+    log_shares: npt.NDArray[np.float64]
+
+    def draw(self, block: int) -> tuple[Int64Array, Int32Array]:
+        first, last = block_range(block, self.num_nodes)
+        generator = draws(self.seed, f"{self.name}/interests", block)
+        sizes = np.minimum(generator.integers(SMALLEST, LARGEST + 1, last - first), len(self.log_shares))
+        at_once = max(1, _KEYS_AT_ONCE // len(self.log_shares))
+        parts = [self._topics(generator, sizes[start : start + at_once]) for start in range(0, len(sizes), at_once)]
+        offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        return offsets, np.concatenate(parts)
+
+    def _topics(self, generator: np.random.Generator, sizes: Int64Array) -> Int32Array:
+        """Topics of consecutive nodes, ascending in each.
+
+        The k smallest of independent exponential times with rates q_i are k draws without replacement.
+        """
+        num_topics = len(self.log_shares)
+        keys = np.log(generator.standard_exponential((len(sizes), num_topics))) - self.log_shares
+        width = min(LARGEST, num_topics)
+        if width < num_topics:
+            nearest = np.argpartition(keys, width - 1, axis=1)[:, :width]
+        else:
+            nearest = np.broadcast_to(np.arange(num_topics), keys.shape)
+        ranked = np.take_along_axis(nearest, np.argsort(np.take_along_axis(keys, nearest, axis=1), axis=1), axis=1)
+        wanted = np.arange(width) < sizes[:, None]
+        topics = np.sort(np.where(wanted, ranked, num_topics), axis=1)
+        return topics[wanted].astype(np.int32)

@@ -1,0 +1,69 @@
+"""Uniform, Zipf and exponential nodes as in section VI of Chen et al. (ICDCS 2011)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pubplan.errors import InputError
+from pubplan.generate import exponential, generate, uniform, zipf
+
+SHAPES = {"uniform": uniform, "zipf": zipf, "exponential": exponential}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_sizes_are_uniform_between_10_and_90(shape, tmp_path) -> None:
+    """4000 nodes over 200 topics: 10 to 90 topics, 50 on average (within 1), as many small nodes as large ones."""
+    workload = generate(shape(4000, 200), tmp_path / "workload")
+    sizes = np.diff(workload.csr().by_subscriber.offsets)
+    assert (workload.counts.subscribers, workload.counts.topics) == (4000, 200)
+    assert (sizes.min(), sizes.max()) == (10, 90)
+    assert sizes.mean() == pytest.approx(50, abs=1)
+    assert (sizes < 50).mean() == pytest.approx(40 / 81, abs=0.03)
+    assert workload.topic_array("rate").tolist() == [1] * 200
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_first_draw_follows_the_shares(shape) -> None:
+    """With one topic per node, topic i is drawn with probability q_i, within four standard deviations."""
+    expected = {
+        "uniform": np.ones(5),
+        "zipf": np.arange(1, 6) ** -2.0,
+        "exponential": np.exp(-0.05 * np.arange(1, 6)),
+    }
+    probabilities = expected[shape.__name__] / expected[shape.__name__].sum()
+    drawing = shape(60_000, 5).draw.__self__
+    topics = drawing._topics(np.random.default_rng(7), np.ones(60_000, dtype=np.int64))
+    shares = np.bincount(topics, minlength=5) / 60_000
+    spread = np.sqrt(probabilities * (1 - probabilities) / 60_000)
+    assert (np.abs(shares - probabilities) < 4 * spread).all()
+
+
+def test_draws_are_without_replacement(tmp_path) -> None:
+    """The second draw follows the shares that are left: q_j / (1 - q_i)."""
+    drawing = zipf(100_000, 3).draw.__self__
+    topics = drawing._topics(np.random.default_rng(3), np.full(100_000, 2, dtype=np.int64)).reshape(-1, 2)
+    q = np.array([1, 1 / 4, 1 / 9]) / (1 + 1 / 4 + 1 / 9)
+    pair_01 = q[0] * q[1] / (1 - q[0]) + q[1] * q[0] / (1 - q[1])
+    found = ((topics[:, 0] == 0) & (topics[:, 1] == 1)).mean()
+    assert found == pytest.approx(pair_01, abs=4 * np.sqrt(pair_01 * (1 - pair_01) / 100_000))
+
+
+def test_few_topics(tmp_path) -> None:
+    """Nobody wants more topics than there are."""
+    workload = generate(exponential(50, 4), tmp_path / "workload")
+    assert np.diff(workload.csr().by_subscriber.offsets).tolist() == [4] * 50
+
+
+@pytest.mark.parametrize(("nodes", "topics"), [(0, 5), (5, 0), (-1, 5)])
+def test_empty_shapes_are_refused(nodes: int, topics: int) -> None:
+    """At least one node and one topic."""
+    with pytest.raises(InputError, match="at least 1"):
+        uniform(nodes, topics)
+
+
+def test_many_topics_do_not_underflow() -> None:
+    """exp(-0.05 i) is 0 in floats for i above 15 000; draws still reach beyond by need."""
+    offsets, topics = exponential(3, 20_000).draw(0)
+    assert (np.diff(topics[: offsets[1]]) > 0).all()
+    assert topics.max() < 20_000
