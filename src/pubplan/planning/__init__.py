@@ -1,0 +1,38 @@
+"""The shape all families share: problems, methods, drafts, certificates, verdicts, plans on disk."""
+
+from pubplan.errors import Infeasible, Reason
+from pubplan.planning.diff import Diff, TableDiff, diff_plans
+from pubplan.planning.parameters import NoParameters, make_parameters, read_parameters
+from pubplan.planning.plan import PLAN, Plan, read_plan
+from pubplan.planning.registry import Family, Method
+from pubplan.planning.solve import Result, solve_problem
+from pubplan.planning.values import Certificate, Draft, Exact, Problem, Sense, Verdict, gap, tightest
+from pubplan.planning.verify import check_answers, verify_plan
+
+__all__ = [
+    "PLAN",
+    "Certificate",
+    "Diff",
+    "Draft",
+    "Exact",
+    "Family",
+    "Infeasible",
+    "Method",
+    "NoParameters",
+    "Plan",
+    "Problem",
+    "Reason",
+    "Result",
+    "Sense",
+    "TableDiff",
+    "Verdict",
+    "check_answers",
+    "diff_plans",
+    "gap",
+    "make_parameters",
+    "read_parameters",
+    "read_plan",
+    "solve_problem",
+    "tightest",
+    "verify_plan",
+]

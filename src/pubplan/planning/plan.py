@@ -1,0 +1,180 @@
+"""Plans on disk: ``plan.json``, the decisions, the certificates, and how they are written and opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pubplan.engine import (
+    Keeper,
+    digest_table,
+    digest_value,
+    file_sha256,
+    read_json_object,
+    read_parquet,
+    write_json,
+    write_parquet,
+)
+from pubplan.errors import InputError
+from pubplan.planning.registry import Method
+from pubplan.planning.values import Certificate, Draft, Exact, Problem, gap, tightest
+
+FORMAT = "pubplan-plan/1"
+PLAN = "plan.json"
+RUN = "run.json"
+TRAJECTORY = "trajectory.parquet"
+
+_KEYS = [
+    *("format", "family", "method", "parameters", "seed", "workload", "sense", "objective", "bound", "gap", "unit"),
+    *("exact", "bounds", "verified", "deterministic", "reasons", "files", "digest"),
+]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan directory, opened: ``record`` is its plan.json."""
+
+    path: Path
+    record: Mapping[str, Any]
+    keeper: Keeper | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def family(self) -> str:
+        return str(self.record["family"])
+
+    @property
+    def method(self) -> str:
+        return str(self.record["method"])
+
+    @property
+    def digest(self) -> str:
+        return str(self.record["digest"])
+
+    @property
+    def exact(self) -> Exact:
+        return Exact(**self.record["exact"])
+
+    def decisions(self, table: str) -> pa.Table:
+        return read_parquet(self.path / "decisions" / f"{table}.parquet")
+
+    def certificate(self, name: str) -> Certificate:
+        """A certificate as it was written, without its tables.
+
+        Raises:
+            InputError: it is missing or damaged.
+        """
+        path = self.path / "certificate" / f"{name}.json"
+        if not path.is_file():
+            raise InputError(f"{self.path} claims the bound '{name}' but has no {path.relative_to(self.path)}.")
+        raw = read_json_object(path)
+        try:
+            return Certificate(name, Exact(**raw["bound"]), raw["evidence"])
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{path} is damaged: {type(error).__name__}: {error}.") from error
+
+    def trajectory(self) -> pa.Table | None:
+        path = self.path / TRAJECTORY
+        return read_parquet(path) if path.is_file() else None
+
+    def content_digest(self) -> str:
+        """The digest of what the plan says, recomputed from its files."""
+        tables = {name: read_parquet(self.path / name) for name in self.record["files"] if name.endswith(".parquet")}
+        certificates = {
+            name: read_json_object(self.path / "certificate" / f"{name}.json") for name in self.record["bounds"]
+        }
+        return _content_digest(self.record, tables, certificates)
+
+
+def write_plan(
+    directory: Path,
+    family: str,
+    problem: Problem,
+    method: Method,
+    parameters: Mapping[str, Any],
+    seed: int,
+    draft: Draft,
+    certificates: tuple[Certificate, ...],
+) -> Plan:
+    """Write everything but the verdict into ``directory``; plan.json says ``"verified": false`` until it is known."""
+    tables = {f"decisions/{name}.parquet": table for name, table in draft.decisions.items()}
+    for certificate in certificates:
+        tables |= {f"certificate/{certificate.name}-{name}.parquet": t for name, t in certificate.tables.items()}
+    if draft.trajectory is not None:
+        tables[TRAJECTORY] = draft.trajectory
+    for name in ("decisions", "certificate"):
+        (directory / name).mkdir()
+    for name, table in tables.items():
+        write_parquet(directory / name, table)
+    evidence = {c.name: {"bound": c.bound.to_dict(), "evidence": dict(c.evidence)} for c in certificates}
+    for name, content in evidence.items():
+        write_json(directory / "certificate" / f"{name}.json", content)
+
+    safe = Exact.rounded_up if problem.sense == "max" else Exact.rounded_down
+    bounds = {certificate.name: certificate.bound for certificate in certificates}
+    bound = tightest(bounds, problem.sense)
+    files = sorted([*tables, *(f"certificate/{name}.json" for name in evidence)])
+    record: dict[str, Any] = {
+        "format": FORMAT,
+        "family": family,
+        "method": method.name,
+        "parameters": {**problem.to_parameters(), **parameters},
+        "seed": seed,
+        "workload": {"kind": problem.workload.kind, "digest": problem.workload.digest},
+        "sense": problem.sense,
+        "objective": float(draft.claimed),
+        "bound": None if bound is None else safe(bound),
+        "gap": gap(draft.claimed, bound),
+        "unit": problem.unit,
+        "exact": draft.claimed.to_dict(),
+        "bounds": {name: safe(value) for name, value in bounds.items()},
+        "verified": False,
+        "deterministic": draft.deterministic,
+        "reasons": [reason.to_dict() for reason in draft.reasons],
+        "files": {name: file_sha256(directory / name) for name in files},
+    }
+    record["digest"] = _content_digest(record, tables, evidence)
+    write_json(directory / PLAN, record)
+    return Plan(directory, record)
+
+
+def _content_digest(
+    record: Mapping[str, Any], tables: Mapping[str, pa.Table], certificates: Mapping[str, Mapping[str, Any]]
+) -> str:
+    """Over everything the plan says, not over how its files are encoded or whether it was verified yet."""
+    said = {key: record[key] for key in _KEYS if key not in ("verified", "files", "digest")}
+    contents = {name: digest_table(table) for name, table in sorted(tables.items())}
+    return digest_value({"said": said, "tables": contents, "certificates": dict(certificates)})
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Open a plan directory and check that it is complete and unchanged.
+
+    Raises:
+        InputError: it is no plan, incomplete, or a file was changed.
+    """
+    directory = Path(path)
+    if not directory.is_dir():
+        raise InputError(f"There is no plan directory {directory}.")
+    if not (directory / PLAN).is_file():
+        raise InputError(f"{directory} is not a plan: it has no {PLAN}.")
+    record = read_json_object(directory / PLAN)
+    if record.get("format") != FORMAT:
+        raise InputError(f"{directory / PLAN} has format {record.get('format')!r}; this version reads {FORMAT!r}.")
+    missing = [key for key in _KEYS if key not in record]
+    if missing:
+        raise InputError(f"{directory / PLAN} is damaged: it lacks {', '.join(missing)}.")
+    found = {
+        str(file.relative_to(directory))
+        for file in directory.rglob("*")
+        if file.is_file() and file.name not in (PLAN, RUN)
+    }
+    expected = set(record["files"])
+    if found != expected:
+        wrong = sorted(found ^ expected)
+        kind = "is incomplete: it lacks" if wrong[0] in expected else "holds a file that plan.json does not list:"
+        raise InputError(f"{directory} {kind} {wrong[0]}.")
+    return Plan(directory, record)
