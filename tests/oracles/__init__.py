@@ -1,0 +1,1 @@
+"""Slow and obvious twins of what pubplan does fast, one file per family."""

@@ -1,0 +1,37 @@
+"""Forged plans: changed content under hashes and a digest that fit it, so that only the truth gives them away."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pubplan.engine import file_sha256, read_json_object
+from pubplan.planning import Plan, read_plan
+
+
+def forge(
+    plan: Plan,
+    target: Path,
+    *,
+    record: Mapping[str, Any] | None = None,
+    tables: Mapping[str, Callable[[pa.Table], pa.Table]] | None = None,
+    certificates: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+) -> Plan:
+    """Copy ``plan`` to ``target`` with changes, and make its hashes and digest consistent again."""
+    shutil.copytree(plan.path, target)
+    for name, change in (tables or {}).items():
+        pq.write_table(change(pq.read_table(target / name)), target / name)
+    for name, change in (certificates or {}).items():
+        path = target / "certificate" / f"{name}.json"
+        path.write_text(json.dumps(change(read_json_object(path))))
+    forged = {**plan.record, **(record or {})}
+    forged["files"] = {name: file_sha256(target / name) for name in forged["files"]}
+    forged["digest"] = Plan(target, forged).content_digest()
+    (target / "plan.json").write_text(json.dumps(forged))
+    return read_plan(target)

@@ -1,0 +1,125 @@
+"""greedy-fb3m against its eager twin, and on the instances of the paper."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from oracles.select import FULL, Case, best_value, cases, eager_greedy, subsets
+
+import pubplan
+from pubplan.problems.select import Problem, solve
+from pubplan.problems.select.greedy_fb3m import run_rule
+
+pytestmark = pytest.mark.kernel
+
+
+def problem_of(case: Case, directory: Path) -> Problem:
+    workload = pubplan.build_workload(directory / "workload", case.rates, case.interests)
+    return Problem(workload, case.capacity, case.threshold)
+
+
+@given(cases(max_topics=8, max_subscribers=9))
+def test_lazy_equals_eager(case: Case) -> None:
+    """Both rules choose the same topics in the same order as the greedy that values everything in every round."""
+    with tempfile.TemporaryDirectory() as directory:
+        problem = problem_of(case, Path(directory))
+        for by_ratio in (True, False):
+            choice = run_rule(problem, by_ratio=by_ratio)
+            expected = eager_greedy(case, by_ratio=by_ratio)
+            assert [case.topics[topic] for topic in choice.order] == expected
+            assert choice.objective == case.value(expected, "fb3m")
+            assert choice.cost == sum(map(case.cost, expected))
+            values = [case.value(expected[: length + 1], "fb3m") for length in range(len(expected))]
+            assert choice.reached.tolist() == values
+
+
+@given(cases())
+def test_fixed_point_is_close_and_submodular(case: Case) -> None:
+    """Never below the real objective, above it by less than tau / 2^32 each, and gains only fall."""
+    for chosen in subsets(case):
+        fixed, real = case.value(chosen, "fb3m"), case.real_value(chosen)
+        assert real * FULL <= fixed <= real * FULL + case.threshold * len(case.interests)
+        for topic in case.topics:
+            gain = case.value({*chosen, topic}, "fb3m") - fixed
+            for smaller in (chosen[:-1], chosen[1:], ()):
+                earlier = case.value({*smaller, topic}, "fb3m") - case.value(smaller, "fb3m")
+                assert topic in smaller or gain <= earlier
+
+
+def test_the_ratio_rule_alone_can_be_arbitrarily_bad(make_workload) -> None:
+    """Section VI-A: a small topic with the better ratio blocks a large one that is worth many times as much.
+
+    t1 satisfies one subscriber for 1 delivery: ratio 1. t2 satisfies nine and half of a tenth for 10: ratio 0.95.
+    Capacity 10 holds either, not both.
+    """
+    interests = {"one": ["t1"], **{f"many{n}": ["t2"] for n in range(9)}, "half": ["t2", "t3"]}
+    workload = make_workload({"t1": 1, "t2": 1, "t3": 1}, interests)
+    problem = Problem(workload, capacity=10, threshold=2)
+    by_ratio = solve(problem, parameters={"rule": "ratio"})
+    best = solve(problem)
+    assert by_ratio.objective == 1.5  # t1, then t3 for half of "half"
+    assert best.objective == 9.5
+    assert best.plan.decisions("served")["topic_id"].to_pylist() == ["t2"]
+
+
+def test_maximum_coverage(make_workload) -> None:
+    """Appendix A: with unit rates and threshold 1, F-B3M counts covered elements.
+
+    Sets {1,2,3}, {3,4}, {4,5,6}: every set costs its size; 6 deliveries hold the two disjoint ones, which cover all.
+    """
+    sets = {"a": [1, 2, 3], "b": [3, 4], "c": [4, 5, 6]}
+    interests = {str(e): [name for name, members in sets.items() if e in members] for e in range(1, 7)}
+    result = solve(Problem(make_workload(dict.fromkeys(sets, 1), interests), 6, 1))
+    assert result.objective == 6.0
+    assert result.plan.decisions("served")["topic_id"].to_pylist() == ["a", "c"]
+
+
+def test_topics_without_gain_are_not_taken(make_workload) -> None:
+    """A topic nobody needs any more stays out although it fits; so does one of rate 0."""
+    workload = make_workload({"a": 5, "b": 5, "c": 0}, {"x": ["a", "b", "c"]})
+    result = solve(Problem(workload, "100%", 5))
+    assert result.plan.decisions("served")["topic_id"].to_pylist() == ["a"]
+    assert result.reasons == ()
+
+
+def test_the_reason_names_what_no_longer_fits(make_workload) -> None:
+    """Capacity 6 leaves 1 after topic a; the cheapest topic that would help costs 7."""
+    workload = make_workload({"a": 5, "b": 7, "c": 9}, {"x": ["a"], "y": ["b"], "z": ["c"]})
+    result = solve(Problem(workload, 6, 5))
+    assert [(r.limit, r.need, r.have) for r in result.reasons] == [("capacity", 7, 1)]
+
+
+@pytest.mark.parametrize("rate", [2**31 - 1, 2**31, 2**40, 2**60])
+def test_huge_rates_do_not_wrap(make_workload, rate: int) -> None:
+    """A rate far above every threshold satisfies its subscribers exactly, whatever its size."""
+    workload = make_workload({"a": rate, "b": 1}, {"x": ["a"], "y": ["b", "a"]}, message_bytes=1)
+    for threshold in (1, 3, 2**31 - 1):
+        result = solve(Problem(workload, "100%", threshold))
+        assert result.objective == 2.0
+        assert result.gap == 0.0
+
+
+def test_odd_instances(make_workload) -> None:
+    """Nothing to serve, nothing to want, nothing to spend: plans that verify, with objective and bound."""
+    everybody = solve(Problem(make_workload({"a": 1, "b": 2}, {"x": ["a"], "y": ["a", "b"]}), "100%", 10))
+    assert (everybody.objective, everybody.gap) == (2.0, 0.0)
+    nothing_asked = solve(Problem(make_workload({"a": 1}, {"x": ["a"], "y": []}), 0, 0))
+    assert (nothing_asked.objective, nothing_asked.gap) == (2.0, 0.0)
+    too_small = solve(Problem(make_workload({"a": 5}, {"x": ["a"], "y": ["a"]}), 9, 5))
+    assert too_small.objective == 0.0
+    assert [(r.need, r.have) for r in too_small.reasons] == [(10, 9)]
+    alone = solve(Problem(make_workload({"a": 1}, {}), "10%", 1))
+    assert (alone.objective, alone.bound, alone.gap) == (0.0, 0.0, 0.0)
+    empty = solve(Problem(make_workload({}, {}), 5, 1))
+    assert (empty.objective, empty.gap) == (0.0, 0.0)
+
+
+@given(cases())
+def test_at_least_its_guarantee(case: Case) -> None:
+    """(1 - 1/e) / 2 of the best possible, found by trying all sets."""
+    with tempfile.TemporaryDirectory() as directory:
+        result = solve(problem_of(case, Path(directory)))
+        assert result.exact.value >= 0.316 * best_value(case, "fb3m")

@@ -1,0 +1,90 @@
+"""The question, checked when it is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pubplan.errors import InputError
+from pubplan.problems.select import Problem
+from pubplan.workload import Workload
+
+
+@pytest.fixture
+def workload(make_workload) -> Workload:
+    """Total cost 2*1 + 3*2 + 5*1 = 13."""
+    return make_workload({"a": 2, "b": 3, "c": 5}, {"x": ["a", "b"], "y": ["b"], "z": ["c"]})
+
+
+@pytest.mark.parametrize(
+    ("capacity", "cost"),
+    [(7, 7), ("7", 7), ("0", 0), ("10%", 1), ("50%", 6), ("100%", 13), ("7.7 %", 1), ("7.6%", 0), ("200%", 26)],
+)
+def test_two_forms_of_capacity(workload: Workload, capacity: str | int, cost: int) -> None:
+    """A number of deliveries, or a share of the total cost, rounded down."""
+    assert Problem(workload, capacity, 3).capacity_cost == cost
+
+
+@pytest.mark.parametrize("capacity", [0.1, "0.1", "-5", -5, "10 percent", "", "%", True, None, "1e3", "nan", "٣"])
+def test_other_forms_are_refused(workload: Workload, capacity) -> None:
+    """Anything else is an error that shows the two forms."""
+    with pytest.raises(InputError, match="10%"):
+        Problem(workload, capacity, 3)
+
+
+@pytest.mark.parametrize(("capacity", "hint"), [(0.1, "'10%'"), ("0.25", "'25%'")])
+def test_a_fraction_gets_a_hint(workload: Workload, capacity, hint: str) -> None:
+    """0.1 is not 10 %, but the error knows what was meant."""
+    with pytest.raises(InputError, match=f"Did you mean {hint}"):
+        Problem(workload, capacity, 3)
+
+
+def test_a_threshold_is_needed(workload: Workload, make_workload) -> None:
+    """Given on its own, or by the workload; the one given wins; neither is refused."""
+    with pytest.raises(InputError, match="--threshold"):
+        Problem(workload, 7)
+    own = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]}, thresholds={"x": 4, "y": 9})
+    assert Problem(own, 7).instance.thresholds.tolist() == [4, 3]
+    assert Problem(own, 7, 2).instance.thresholds.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("threshold", [-1, 2**31])
+def test_thresholds_out_of_range_are_refused(workload: Workload, threshold: int) -> None:
+    """0 to 2^31 - 1."""
+    with pytest.raises(InputError, match="threshold"):
+        Problem(workload, 7, threshold)
+
+
+def test_thresholds_of_the_workload_are_checked(make_workload) -> None:
+    """A column with a negative threshold is refused when it is read."""
+    own = make_workload({"a": 2}, {"x": ["a"]}, thresholds={"x": -4})
+    with pytest.raises(InputError, match="Thresholds"):
+        _ = Problem(own, 7).instance
+
+
+def test_unknown_objectives_are_refused(workload: Workload) -> None:
+    """b3m or fb3m."""
+    with pytest.raises(InputError, match="b3m or fb3m"):
+        Problem(workload, 7, 3, objective="b4m")
+
+
+def test_a_problem_is_frozen_and_varies_by_replace(workload: Workload) -> None:
+    """replace() checks again."""
+    problem = Problem(workload, "50%", 3)
+    assert replace(problem, capacity=1).capacity_cost == 1
+    with pytest.raises(InputError):
+        replace(problem, capacity="half")
+
+
+def test_parameters_restore_the_problem(workload: Workload) -> None:
+    """What a plan stores is enough to ask again."""
+    problem = Problem(workload, "50%", 3, objective="b3m")
+    assert Problem.restore(workload, problem.to_parameters()) == problem
+
+
+def test_needs_are_cut_to_what_is_wanted(workload: Workload) -> None:
+    """tau_v = min(threshold, sum of rates): x wants 5 in all, y 3, z 5."""
+    assert Problem(workload, 7, 4).instance.thresholds.tolist() == [4, 3, 4]
+    assert Problem(workload, 7, 100).instance.thresholds.tolist() == [5, 3, 5]
+    assert Problem(workload, 7, 0).instance.thresholds.tolist() == [0, 0, 0]

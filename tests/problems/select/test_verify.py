@@ -1,0 +1,188 @@
+"""verify finds every lie, also under hashes that fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from oracles.forge import forge
+
+from pubplan.planning import Exact, Plan, Verdict, gap
+from pubplan.problems.select import Problem, solve, verify
+from pubplan.workload import Workload
+
+SERVED, TRAJECTORY = "decisions/served.parquet", "trajectory.parquet"
+
+
+@pytest.fixture
+def problem(make_workload) -> Problem:
+    """Costs: a 4, b 3, c 5, d 7. Capacity 7 holds a and b, which satisfy w, x and y but not z."""
+    workload = make_workload({"a": 2, "b": 3, "c": 5, "d": 7}, {"w": ["a"], "x": ["a"], "y": ["b"], "z": ["c", "d"]})
+    return Problem(workload, 7, 6)
+
+
+@pytest.fixture
+def plan(problem: Problem) -> Plan:
+    result = solve(problem)
+    assert result.plan.decisions("served")["topic_id"].to_pylist() == ["a", "b"]
+    return result.plan
+
+
+def served(topics: list[int], ids: list[str], costs: list[int]) -> Callable[[pa.Table], pa.Table]:
+    return lambda table: pa.table(
+        {"topic": pa.array(topics, pa.int32()), "topic_id": ids, "cost": pa.array(costs, pa.int64())}
+    )
+
+
+def limits(verdict: Verdict) -> set[str]:
+    return {violation.limit for violation in verdict.violations}
+
+
+def test_an_honest_plan_passes(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """Nothing is found, also in a copy that went through the forger unchanged."""
+    assert verify(problem, plan).ok
+    assert verify(problem, forge(plan, tmp_path / "copy")).ok
+
+
+def test_serving_too_much_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """One topic more breaks the capacity: 4 + 3 + 5 = 12 of 7."""
+    forged = forge(plan, tmp_path / "f", tables={SERVED: served([0, 1, 2], ["a", "b", "c"], [4, 3, 5])})
+    verdict = verify(problem, forged)
+    assert {"capacity", "objective as recomputed", "trajectory chooses the served topics"} <= limits(verdict)
+    capacity = next(violation for violation in verdict.violations if violation.limit == "capacity")
+    assert (capacity.need, capacity.have) == (12, 7)
+
+
+def test_serving_less_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """A dropped topic no longer gives the objective."""
+    forged = forge(plan, tmp_path / "f", tables={SERVED: served([0], ["a"], [4])})
+    assert "objective as recomputed" in limits(verify(problem, forged))
+
+
+@pytest.mark.parametrize(
+    ("table", "limit"),
+    [
+        (served([0, 9], ["a", "b"], [4, 3]), "topic exists"),
+        (served([-1, 1], ["a", "b"], [4, 3]), "topic exists"),
+        (served([0, 0, 1], ["a", "a", "b"], [4, 4, 3]), "topics ascending, each once"),
+        (served([1, 0], ["b", "a"], [3, 4]), "topics ascending, each once"),
+        (served([0, 1], ["a", "c"], [4, 3]), "topic_id belongs to topic"),
+        (served([0, 1], ["a", "b"], [4, 2]), "cost = rate x subscribers"),
+        (lambda table: table.select(["topic"]), "decisions"),
+        (lambda table: table.set_column(1, "topic_id", pa.array(["a", None])), "decisions"),
+    ],
+    ids=["beyond", "negative", "twice", "order", "id", "cost", "columns", "null"],
+)
+def test_wrong_decisions_are_found(problem: Problem, plan: Plan, tmp_path: Path, table, limit: str) -> None:
+    """Topics that do not exist, come twice, are out of order or carry another's name or cost."""
+    assert limit in limits(verify(problem, forge(plan, tmp_path / "f", tables={SERVED: table})))
+
+
+def test_a_boasting_objective_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """One unit more than the truth, in exact or in float, is caught."""
+    exact = {"value": plan.exact.value + 1, "scale": plan.exact.scale}
+    assert "objective as recomputed" in limits(verify(problem, forge(plan, tmp_path / "a", record={"exact": exact})))
+    forged = forge(plan, tmp_path / "b", record={"objective": plan.record["objective"] + 0.5})
+    assert "objective equals exact" in limits(verify(problem, forged))
+
+
+@pytest.mark.parametrize("key", ["bound", "gap", "bounds", "sense", "unit"])
+def test_other_false_statements_are_found(problem: Problem, plan: Plan, tmp_path: Path, key: str) -> None:
+    """Every number in plan.json is compared with what follows from the files."""
+    lies: dict[str, Any] = {"bound": 3.0, "gap": 0.0, "bounds": {"paper": 3.0}, "sense": "min", "unit": "topics"}
+    assert f"{key} as recomputed" in limits(verify(problem, forge(plan, tmp_path / "f", record={key: lies[key]})))
+
+
+def test_a_bound_that_does_not_follow_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """A bound one unit below what its evidence proves is caught, with consistent numbers all around.
+
+    w, x, y, z need 2, 2, 3, 6 deliveries: 7 hold the first three and none of z. Fixed point may add
+    3 * ceil(2^32 / 3) - 2^32 = 2 units for y and 6 * ceil(2^32 / 6) - 2^32 = 2 for z: 3 * 2^32 + 4 is proven.
+    """
+    assert plan.certificate("paper").evidence == {"cut_weight": 6}
+    proven = 3 * 2**32 + 4
+    for value, is_proven in ((proven, True), (proven - 1, False), (2 * 2**32, False)):
+        bound = value / 2**32
+        forged = forge(
+            plan,
+            tmp_path / f"f{value}",
+            record={"bound": bound, "bounds": {"paper": bound}, "gap": gap(plan.exact, Exact(value, 2**32))},
+            certificates={"paper": lambda raw, value=value: {**raw, "bound": {"value": value, "scale": 2**32}}},
+        )
+        assert limits(verify(problem, forged)) == (set() if is_proven else {"bound follows from its certificate"})
+
+
+def test_other_evidence_gives_another_bound(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """Every cut proves some bound; one that proves less than was claimed is not accepted."""
+    change = lambda raw: {"bound": {"value": 3 * 2**32, "scale": 2**32}, "evidence": {"cut_weight": 2}}  # noqa: E731
+    record = {"bound": 3.0, "bounds": {"paper": 3.0}, "gap": 0.0}
+    forged = forge(plan, tmp_path / "f", record=record, certificates={"paper": change})
+    # At cut 2: sum of max(0, 1 - c/2) + 7/2 = 3.5 > 3.
+    assert limits(verify(problem, forged)) == {"bound follows from its certificate"}
+
+
+def test_a_false_trajectory_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """It chooses the served topics, never falls, and ends where the plan is."""
+
+    def falling(table: pa.Table) -> pa.Table:
+        return table.set_column(1, "cost", pa.array(table["cost"].to_numpy()[::-1]))
+
+    def elsewhere(table: pa.Table) -> pa.Table:
+        return table.set_column(2, "satisfied", pa.array(table["satisfied"].to_numpy() + np.array([0, 0.25])))
+
+    for name, change, limit in (
+        ("falling", falling, "trajectory never falls"),
+        ("elsewhere", elsewhere, "trajectory ends at the plan"),
+        ("shorter", lambda table: table.slice(0, 1), "trajectory chooses the served topics"),
+    ):
+        assert limit in limits(verify(problem, forge(plan, tmp_path / name, tables={TRAJECTORY: change})))
+
+
+def test_changed_files_and_digests_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """Without the forger's help a changed file or digest is caught by its hash."""
+    forged = forge(plan, tmp_path / "f")
+    text = (forged.path / "plan.json").read_text()
+    other = Plan(forged.path, {**forged.record, "digest": "0" * 64})
+    assert limits(verify(problem, other)) == {"digest as recomputed"}
+    path = forged.path / "certificate" / "paper.json"
+    path.write_text(path.read_text() + "\n")
+    assert "file unchanged" in limits(verify(problem, forged))
+    assert text
+
+
+def test_blocks_on_spark_say_the_same(spotify: Workload, spark) -> None:
+    """Two blocks verified as Spark tasks give the verdict of one process."""
+    problem = Problem(spotify, "10%", 27)
+    plan = solve(problem).plan
+    assert verify(problem, plan, spark) == verify(problem, plan)
+    assert verify(problem, plan, spark).ok
+
+
+def test_whole_subscribers_are_counted_for_b3m(make_workload, tmp_path: Path) -> None:
+    """The same decisions under b3m count only those who receive all they need.
+
+    a alone: x has 2 of 4, y has 2 of 2: one of two subscribers.
+    """
+    workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["a"]})
+    fractions = solve(Problem(workload, 4, 4))
+    assert fractions.objective == 1.5
+    forged = forge(
+        fractions.plan,
+        tmp_path / "f",
+        record={
+            "parameters": {**fractions.plan.record["parameters"], "objective": "b3m"},
+            "objective": 1.0,
+            "exact": {"value": 1, "scale": 1},
+            "bound": 1.0,
+            "bounds": {"paper": 1.0},
+            "gap": 0.0,
+        },
+        tables={TRAJECTORY: lambda table: table.set_column(2, "satisfied", pa.array([1.0]))},
+        certificates={"paper": lambda raw: {**raw, "bound": {"value": 1, "scale": 1}}},
+    )
+    verdict = verify(Problem(workload, 4, 4, objective="b3m"), forged)
+    assert (verdict.objective.value, verdict.ok) == (1, True)
