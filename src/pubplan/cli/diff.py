@@ -1,0 +1,45 @@
+"""``pubplan diff``: what changes from one plan to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pubplan.cli.options import Json, PlanPath
+
+if TYPE_CHECKING:
+    from pubplan.planning import Diff
+
+SHOWN = 10
+
+
+def diff(
+    old: PlanPath,
+    new: Annotated[Path, typer.Argument(metavar="OTHER", help="The plan to compare it with.")],
+    json: Json = False,
+) -> None:
+    """Compare two plans of one family: what they say, and which decisions change."""
+    from pubplan.cli.show import answer
+    from pubplan.planning import diff_plans, read_plan
+    from pubplan.problems import family_named
+
+    before, after = read_plan(old), read_plan(new)
+    found = diff_plans(family_named(before.family), before, after)
+    answer(found.to_dict(), _sentences(found), json)
+
+
+def _sentences(found: Diff) -> str:
+    from pubplan.cli.show import safe
+
+    if found.is_empty:
+        return "The plans are the same."
+    lines = [f"{name}: {old} -> {new}" for name, (old, new) in found.statements.items()]
+    for table, change in found.decisions.items():
+        lines.append(f"{table}: {len(change.added):,} added, {len(change.dropped):,} dropped, {change.kept:,} kept")
+        for sign, ids in (("+", change.added), ("-", change.dropped)):
+            lines += [f"  {sign} {safe(name)}" for name in ids[:SHOWN]]
+            if len(ids) > SHOWN:
+                lines.append(f"  {sign} … and {len(ids) - SHOWN:,} more")
+    return "\n".join(lines)

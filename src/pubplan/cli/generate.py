@@ -1,0 +1,115 @@
+"""``pubplan generate``: synthetic workloads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pubplan.cli.options import Conf, Json, Master, Out, Quiet, Replace, Seed
+
+if TYPE_CHECKING:
+    from pubplan.generate import Shape
+
+app = typer.Typer(no_args_is_help=True, help="Write a synthetic workload.", rich_markup_mode=None)
+
+Scale = Annotated[float, typer.Option("--scale", help="Share of the trace's topics and subscribers, 0.001 to 1.")]
+Nodes = Annotated[int, typer.Option("--nodes", help="Number of nodes (subscribers).")]
+Topics = Annotated[int, typer.Option("--topics", help="Number of topics.")]
+
+
+@app.command()
+def spotify(
+    out: Out,
+    scale: Scale = 0.01,
+    seed: Seed = 0,
+    replace: Replace = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Shaped like a ten-day Spotify trace: 1.1 M topics, 4.9 M subscribers, 12 M pairs at scale 1."""
+    from pubplan.generate import spotify as shape
+
+    _write(shape(scale, seed), out, replace, quiet, json, master, conf)
+
+
+@app.command()
+def uniform(
+    out: Out,
+    nodes: Nodes = 4000,
+    topics: Topics = 200,
+    seed: Seed = 0,
+    replace: Replace = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Nodes with 10 to 90 topics each, every topic equally likely."""
+    from pubplan.generate import uniform as shape
+
+    _write(shape(nodes, topics, seed), out, replace, quiet, json, master, conf)
+
+
+@app.command()
+def zipf(
+    out: Out,
+    nodes: Nodes = 4000,
+    topics: Topics = 200,
+    seed: Seed = 0,
+    replace: Replace = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Nodes with 10 to 90 topics each, topic i with probability proportional to 1 / i^2."""
+    from pubplan.generate import zipf as shape
+
+    _write(shape(nodes, topics, seed), out, replace, quiet, json, master, conf)
+
+
+@app.command()
+def exponential(
+    out: Out,
+    nodes: Nodes = 4000,
+    topics: Topics = 200,
+    seed: Seed = 0,
+    replace: Replace = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Nodes with 10 to 90 topics each, topic i with probability proportional to exp(-0.05 i)."""
+    from pubplan.generate import exponential as shape
+
+    _write(shape(nodes, topics, seed), out, replace, quiet, json, master, conf)
+
+
+def _write(
+    shape: Shape,
+    out: Path,
+    replace: bool,
+    quiet: bool,
+    json: bool,
+    master: str | None,
+    conf: list[str] | None,
+) -> None:
+    from pubplan.cli.progress import showing_progress
+    from pubplan.cli.session import maybe_spark
+    from pubplan.cli.show import answer
+    from pubplan.engine import num_blocks
+    from pubplan.generate import generate
+
+    with showing_progress(quiet), maybe_spark(master, conf, num_blocks(shape.num_subscribers)) as spark:
+        workload = generate(shape, out, replace=replace, spark=spark)
+    counts = workload.counts
+    text = (
+        f"{counts.topics:,} topics, {counts.subscribers:,} subscribers, {counts.pairs:,} interests; serving everything "
+        f"costs {workload.totals.cost:,} deliveries per window.\nWritten to {out}"
+    )
+    answer(workload.manifest.to_dict(), text, json)

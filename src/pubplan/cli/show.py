@@ -1,0 +1,25 @@
+"""How commands answer: JSON or sentences on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+
+def answer(value: Any, text: str, as_json: bool) -> None:
+    """Print ``value`` as JSON, or ``text`` for people."""
+    line = json.dumps(value, indent=2, ensure_ascii=False) if as_json else text
+    # A name may hold anything; what the terminal cannot show is escaped rather than fatal.
+    encoding = sys.stdout.encoding or "utf-8"
+    print(line.encode(encoding, errors="backslashreplace").decode(encoding))
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def safe(text: str, longest: int = 80) -> str:
+    """A name as one harmless line: control characters escaped, very long ones cut."""
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"

@@ -1,0 +1,42 @@
+"""``pubplan verify``: does a plan keep its promises?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pubplan.cli.options import Conf, Json, Master, PlanPath, Quiet
+
+
+def verify(
+    plan: PlanPath,
+    workload: Annotated[Path, typer.Option("--workload", metavar="DIR", help="The workload it was made for.")],
+    quiet: Quiet = False,
+    json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Recompute a plan from its workload and compare it with what it says. Exit code 4 if it fails, 5 if stale."""
+    from pubplan.cli.progress import showing_progress
+    from pubplan.cli.session import maybe_spark
+    from pubplan.cli.show import answer
+    from pubplan.errors import VerificationFailed
+    from pubplan.planning import check_answers, read_plan, verify_plan
+    from pubplan.problems import family_named, problem_of
+    from pubplan.report.frame import number
+    from pubplan.workload import read_workload
+
+    opened, read = read_workload(workload), read_plan(plan)
+    problem, family = problem_of(read, opened), family_named(read.family)
+    check_answers(family, problem, read)
+    with showing_progress(quiet), maybe_spark(master, conf, len(opened.interests_blocks)) as spark:
+        opened.check(spark)
+        verdict = verify_plan(family, problem, read, spark)
+    if not verdict.ok and not json:
+        raise VerificationFailed(f"{plan} fails:", verdict.violations)
+    text = f"{plan} keeps its promises: {number(float(verdict.objective))} {problem.unit}, as it says."
+    answer(verdict.to_dict(), text, json)
+    if not verdict.ok:
+        raise typer.Exit(4)

@@ -1,0 +1,263 @@
+"""The command line as a user meets it: answers, files, exit codes, and sentences for what went wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import pubplan
+from pubplan.engine import read_parquet, write_parquet
+from pubplan.errors import Infeasible, Reason
+from pubplan.workload import Workload
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Workload:
+    return pubplan.generate.generate(pubplan.generate.spotify(0.001), tmp_path_factory.mktemp("made") / "workload")
+
+
+@pytest.fixture
+def planned(cli, made: Workload, tmp_path: Path) -> Path:
+    answer = cli("select", made.path, "--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan")
+    assert answer.code == 0, answer.err
+    return tmp_path / "plan"
+
+
+def test_help_answers_in_half_a_second() -> None:
+    """Nothing heavy is imported to print the help: no Spark, no Arrow, no NumPy."""
+    script = (
+        "import sys; from pubplan.cli.main import run; code = run(['--help']);"
+        "print(sorted({'numpy', 'pyarrow', 'pyspark', 'numba', 'altair'} & set(sys.modules)), code)"
+    )
+    start = time.perf_counter()
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.endswith("[] 0\n")
+    assert "generate" in answer.stdout
+    assert time.perf_counter() - start < 20  # a hang, not a measurement: benchmarks measure
+
+
+def test_version(cli) -> None:
+    """--version prints the name and the version."""
+    assert cli("--version").out == f"pubplan {pubplan.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "subscribers"),
+    [
+        ("spotify", ["--scale", "0.001"], 4900),
+        ("uniform", ["--nodes", "50", "--topics", "20"], 50),
+        ("zipf", ["--nodes", "50", "--topics", "20"], 50),
+        ("exponential", ["--nodes", "50", "--topics", "20"], 50),
+    ],
+)
+def test_generate(cli, tmp_path: Path, shape: str, options: list[str], subscribers: int) -> None:
+    """Every shape writes a workload; the answer counts it in words or in JSON."""
+    out = tmp_path / "workload"
+    answer = cli("generate", shape, *options, "--out", out)
+    assert answer.code == 0
+    assert f"{subscribers:,} subscribers" in answer.out
+    again = cli("generate", shape, *options, "--out", out, "--replace", "--json", "--quiet")
+    assert json.loads(again.out)["digest"] == pubplan.read_workload(out).digest
+    assert again.err == ""
+    refused = cli("generate", shape, *options, "--out", out)
+    assert (refused.code, "--replace" in refused.err) == (2, True)
+
+
+def test_select_answers_in_words(cli, made: Workload, tmp_path: Path) -> None:
+    """Objective, capacity, bound and gap are in the answer; progress is on stderr."""
+    answer = cli("select", made.path, "--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan")
+    for part in ("of 1,100 topics", "of 4,900 subscribers", "No plan can satisfy more than", "Verified."):
+        assert part in answer.out
+    assert "planning with greedy-fb3m" in answer.err
+
+
+def test_select_answers_in_json(cli, made: Workload, tmp_path: Path) -> None:
+    """--json prints plan.json and nothing else on stdout."""
+    options = ["--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan", "--json", "--quiet", "--seed", 3]
+    answer = cli("select", made.path, *options)
+    assert json.loads(answer.out) == json.loads((tmp_path / "plan" / "plan.json").read_text())
+    assert json.loads(answer.out)["seed"] == 3
+    assert answer.err == ""
+
+
+def test_options_from_a_file(cli, made: Workload, tmp_path: Path) -> None:
+    """The table [select] fills in what the command line leaves open; the command line wins."""
+    (tmp_path / "p.toml").write_text('[select]\ncapacity = "10%"\nthreshold = 3\n[select.greedy-fb3m]\nrule = "gain"\n')
+    arguments = ["select", made.path, "--parameters", tmp_path / "p.toml", "--threshold", 27, "--json"]
+    answer = cli(*arguments, "--out", tmp_path / "plan")
+    parameters = json.loads(answer.out)["parameters"]
+    assert (parameters["capacity"], parameters["threshold"], parameters["rule"]) == ("10%", 27, "gain")
+    (tmp_path / "p.toml").write_text("[select]\nthreshhold = 3\n")
+    refused = cli(*arguments, "--out", tmp_path / "other")
+    assert (refused.code, "Did you mean 'threshold'" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--capacity", "0.1", "--threshold", "27"], "Did you mean '10%'"),
+        (["--threshold", "27"], "No capacity"),
+        (["--capacity", "10%"], "No threshold"),
+        (["--capacity", "10%", "--threshold", "-1"], "between 0 and"),
+        (["--capacity", "10%", "--threshold", "many"], "'--threshold'"),
+        (["--capacity", "10%", "--threshold", "27", "--method", "greedy"], "Did you mean 'greedy-fb3m'"),
+        (["--capacity", "10%", "--threshold", "27", "--bound", "papers"], "Did you mean 'paper'"),
+        (["--capacity", "10%", "--threshold", "27", "--objective", "b4m"], "b3m or fb3m"),
+        (["--capacity", "10%", "--threshold", "27", "--objective", "b3m"], "cannot answer"),
+        (["--capacity", "10%", "--threshold", "27", "--master", "foo"], "no Spark master"),
+        (["--capacity", "10%", "--threshold", "27", "--conf", "x"], "--conf"),
+        (["--capacity", "10%", "--threshold", "27", "--treshold", "27"], "--treshold"),
+    ],
+)
+def test_wrong_options_exit_with_2(cli, made: Workload, tmp_path: Path, options: list[str], said: str) -> None:
+    """A sentence that helps, exit code 2, and nothing written."""
+    answer = cli("select", made.path, *options, "--out", tmp_path / "plan")
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+    assert "Traceback" not in answer.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_workload_exits_with_2(cli, tmp_path: Path) -> None:
+    """A directory that is no workload is named."""
+    answer = cli("select", tmp_path, "--threshold", 1, "--capacity", "10%", "--out", tmp_path / "plan")
+    assert (answer.code, "no manifest.json" in answer.err) == (2, True)
+
+
+def test_an_existing_plan_is_kept(cli, made: Workload, planned: Path) -> None:
+    """The refusal comes before the work, and says how to overwrite."""
+    before = (planned / "plan.json").read_text()
+    answer = cli("select", made.path, "--threshold", 2, "--capacity", "10%", "--out", planned)
+    assert (answer.code, "--replace" in answer.err) == (2, True)
+    assert (planned / "plan.json").read_text() == before
+
+
+def test_infeasible_exits_with_3(cli, made: Workload, tmp_path: Path, monkeypatch) -> None:
+    """Reasons with numbers on stderr, exit code 3, nothing written."""
+
+    def refuse(*_: object) -> None:
+        raise Infeasible("No plan keeps the limits:", [Reason("capacity", 5, 4, "topic news")])
+
+    from pubplan.problems import select
+
+    greedy = replace(select.FAMILY.methods["greedy-fb3m"], run=refuse)
+    monkeypatch.setitem(select.FAMILY.methods, "greedy-fb3m", greedy)
+    answer = cli("select", made.path, "--threshold", 2, "--capacity", "10%", "--out", tmp_path / "plan")
+    assert answer.code == 3
+    assert "capacity at topic news: needs 5, has 4" in answer.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_verify(cli, made: Workload, planned: Path) -> None:
+    """A good plan is confirmed in words and in JSON."""
+    answer = cli("verify", planned, "--workload", made.path)
+    assert (answer.code, "keeps its promises" in answer.out) == (0, True)
+    verdict = json.loads(cli("verify", planned, "--workload", made.path, "--json").out)
+    assert (verdict["ok"], verdict["violations"]) == (True, [])
+
+
+def test_a_false_plan_exits_with_4(cli, made: Workload, planned: Path) -> None:
+    """An edited plan.json is caught, in words and in JSON."""
+    path = planned / "plan.json"
+    raw = json.loads(path.read_text())
+    path.write_text(json.dumps({**raw, "objective": raw["objective"] + 1}))
+    answer = cli("verify", planned, "--workload", made.path)
+    assert (answer.code, "objective equals exact" in answer.err) == (4, True)
+    answer = cli("verify", planned, "--workload", made.path, "--json")
+    assert (answer.code, json.loads(answer.out)["ok"]) == (4, False)
+
+
+def test_a_stale_plan_exits_with_5(cli, planned: Path, make_workload) -> None:
+    """Another workload makes the plan stale."""
+    other = make_workload({"a": 1}, {"x": ["a"]})
+    answer = cli("verify", planned, "--workload", other.path)
+    assert (answer.code, "stale" in answer.err) == (5, True)
+
+
+def test_a_tampered_workload_exits_with_2(cli, made: Workload, tmp_path: Path) -> None:
+    """verify and --check recompute the digests of the workload."""
+    copy = Path(shutil.copytree(made.path, tmp_path / "copy"))
+    plan = tmp_path / "plan"
+    assert cli("select", copy, "--threshold", 2, "--capacity", "10%", "--out", plan, "--check").code == 0
+    path = copy / "topics" / "00000.parquet"
+    table, size = read_parquet(path), path.stat().st_size
+    rates = table["rate"].to_numpy()
+    for place in range(len(rates)):  # some rate can be changed without changing the size of the file
+        changed = np.where(np.arange(len(rates)) == place, rates + 1, rates)
+        if write_parquet(path, table.set_column(2, table.schema.field("rate"), pa.array(changed))) == size:
+            break
+    assert path.stat().st_size == size
+    for command in (["verify", plan, "--workload", copy], ["select", copy, "--threshold", 2, "--capacity", "10%"]):
+        extra = ["--check", "--out", tmp_path / "new"] if command[0] == "select" else []
+        answer = cli(*command, *extra)
+        assert (answer.code, "was changed" in answer.err) == (2, True)
+
+
+def test_diff(cli, made: Workload, planned: Path, tmp_path: Path) -> None:
+    """Two plans are compared in words and in JSON; the same plan has nothing to say."""
+    other = tmp_path / "other"
+    cli("select", made.path, "--threshold", 2763, "--capacity", "5%", "--out", other)
+    answer = cli("diff", planned, other)
+    assert answer.code == 0
+    assert "parameters.threshold: 27 -> 2763" in answer.out
+    assert "served:" in answer.out
+    found = json.loads(cli("diff", planned, other, "--json").out)
+    assert found["statements"]["parameters.capacity"] == {"old": "10%", "new": "5%"}
+    assert cli("diff", planned, planned).out == "The plans are the same.\n"
+
+
+def test_methods(cli) -> None:
+    """The registry in words and in JSON."""
+    assert "greedy-fb3m" in cli("methods").out
+    listed = json.loads(cli("methods", "select", "--json").out)
+    assert listed["select"]["greedy-fb3m"]["paper"].startswith("Setty")
+    assert cli("methods", "nothing").code == 2
+
+
+def test_report(cli, planned: Path, tmp_path: Path) -> None:
+    """One page, refused over an existing file, never over something else."""
+    page = tmp_path / "deep" / "page.html"
+    assert cli("report", planned, "--out", page).code == 0
+    assert page.read_text().startswith("<!doctype html>")
+    assert cli("report", planned, "--out", page).code == 2
+    assert cli("report", planned, "--out", page, "--replace").code == 0
+    (tmp_path / "notes.txt").write_text("precious")
+    answer = cli("report", planned, "--out", tmp_path / "notes.txt", "--replace")
+    assert (answer.code, "not a page" in answer.err) == (2, True)
+    assert (tmp_path / "notes.txt").read_text() == "precious"
+
+
+def test_spark_when_asked(cli, made: Workload, tmp_path: Path, shared_spark: list[str | None]) -> None:
+    """--master or --conf run the blocks on Spark; the digest is that of one process."""
+    options = ["--threshold", 27, "--capacity", "10%", "--json"]
+    alone = cli("select", made.path, *options, "--out", tmp_path / "a")
+    assert shared_spark == []
+    on_spark = cli("select", made.path, *options, "--out", tmp_path / "b", "--master", "local[2]")
+    assert shared_spark == ["local[2]"]
+    assert json.loads(alone.out)["digest"] == json.loads(on_spark.out)["digest"]
+    assert cli("verify", tmp_path / "b", "--workload", made.path, "--conf", "spark.x=y").code == 0
+    assert shared_spark == ["local[2]", None]
+
+
+def test_spark_when_it_pays(cli, made: Workload, tmp_path: Path, shared_spark, monkeypatch) -> None:
+    """A workload with many blocks starts Spark by itself."""
+    monkeypatch.setattr("pubplan.cli.session.SPARK_PAYS_FROM_BLOCKS", 1)
+    options = ["--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan"]
+    assert cli("select", made.path, *options).code == 0
+    assert shared_spark == [None]
+
+
+def test_no_verify_says_so(cli, made: Workload, tmp_path: Path) -> None:
+    """An unverified plan is marked in the answer and in the file."""
+    options = ["--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan", "--no-verify"]
+    assert "NOT verified" in cli("select", made.path, *options).out
+    assert json.loads((tmp_path / "plan" / "plan.json").read_text())["verified"] is False
