@@ -1,0 +1,110 @@
+"""The page in a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from pubplan.problems.select import Problem, solve
+from pubplan.report import write_page
+
+pytestmark = pytest.mark.soak
+
+HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium through Playwright; a missing browser skips and says so, or fails where one is required."""
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    executable = os.environ.get("PUBPLAN_BROWSER") or next(filter(None, map(shutil.which, names)), None)
+    if executable is None:
+        message = "No Chromium on this machine: install it, or point PUBPLAN_BROWSER at one."
+        if os.environ.get("PUBPLAN_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=executable, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def page_path(spotify, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("page")
+    plans = [solve(Problem(spotify, "10%", 27), out=directory / HOSTILE.replace("/", "|")).plan]
+    plans += [solve(Problem(spotify, "10%", threshold)).plan for threshold in (27, 2763)]
+    write_page(plans, directory / "page.html")
+    return directory / "page.html"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1200, 900), (360, 740)], ids=["desk", "phone"])
+def test_the_chart_is_drawn(browser, page_path: Path, scheme: str, size: tuple[int, int]) -> None:
+    """No console message, no error, no request but the page itself; lines are drawn; nothing sticks out sideways."""
+    trouble: list[str] = []
+    requests: list[str] = []
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+    page = context.new_page()
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(page_path.as_uri())
+    page.wait_for_selector('.chart[data-drawn="true"]', timeout=30_000)
+
+    assert trouble == []
+    assert requests == [page_path.as_uri()]
+    assert page.title() == "pubplan report"
+    lines = page.locator(".chart svg .mark-line.role-mark path")
+    assert lines.count() == 3
+    assert all(len(lines.nth(number).get_attribute("d")) > 500 for number in range(3))
+    assert page.locator(".chart svg .mark-rule.role-mark line").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = sum(map(int, background.removeprefix("rgb(").rstrip(")").split(","))) / 3
+    assert (brightness > 128) == (scheme == "light")
+    context.close()
+
+
+def test_values_appear_under_the_pointer(browser, page_path: Path) -> None:
+    """Pointing at the chart shows the numbers."""
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    page.goto(page_path.as_uri())
+    page.wait_for_selector('.chart[data-drawn="true"]')
+    box = page.locator(".chart svg").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_selector("#vg-tooltip-element.visible", timeout=10_000)
+    assert "deliveries per window" in page.locator("#vg-tooltip-element").inner_text()
+    page.close()
+
+
+def test_switching_to_dark_draws_again(browser, page_path: Path) -> None:
+    """The chart follows the reader's colours without a reload."""
+    page = browser.new_page(color_scheme="light")
+    page.goto(page_path.as_uri())
+    page.wait_for_selector('.chart[data-drawn="true"]')
+    colour = "document.querySelector('.chart svg .mark-line.role-mark path').getAttribute('stroke')"
+    before = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    deadline = time.monotonic() + 10
+    while page.evaluate(colour) == before:
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(50)
+    page.close()
+
+
+def test_without_scripts_the_numbers_are_there(browser, page_path: Path) -> None:
+    """A reader without scripts sees every number as text."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(page_path.as_uri())
+    assert "verified" in page.locator("main").inner_text()
+    assert page.locator("table tr").count() > 10
+    context.close()

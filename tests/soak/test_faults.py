@@ -1,0 +1,103 @@
+"""Processes that are killed or interrupted: nothing half-written opens, nothing keeps running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import pubplan
+from pubplan.errors import InputError
+
+pytestmark = pytest.mark.soak
+
+PUBPLAN = [sys.executable, "-c", "from pubplan.cli.main import main; main()"]
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    command = [*PUBPLAN, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def family_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def wait_for_ready(directory: Path, pattern: str, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while not list(directory.glob(pattern)):
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def assert_all_gone(processes: list[psutil.Process]) -> None:
+    _, alive = psutil.wait_procs(processes, timeout=30)
+    assert alive == []
+
+
+@pytest.mark.parametrize("master", [None, "local[2]"])
+def test_kill_9_while_generating(tmp_path: Path, master: str | None) -> None:
+    """A generator killed between two blocks leaves no workload, and no Java or Python worker."""
+    options = ["--master", master] if master else []
+    process = start("generate", "spotify", "--scale", 1, "--out", tmp_path / "workload", *options)
+    wait_for_ready(tmp_path, ".workload.*.tmp/interests/*.parquet", process)
+    children = family_of(process)
+    assert bool(children) == bool(master)
+    process.kill()
+    process.communicate()
+    assert_all_gone(children)
+    with pytest.raises(InputError, match="no workload directory"):
+        pubplan.read_workload(tmp_path / "workload")
+    left = list(tmp_path.glob(".workload.*.tmp"))
+    assert len(left) == 1
+    with pytest.raises(InputError, match="not a workload"):
+        pubplan.read_workload(left[0])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["interrupt", "terminate"])
+@pytest.mark.parametrize("master", [None, "local[2]"])
+def test_interrupting_cleans_up(tmp_path: Path, master: str | None, number: int) -> None:
+    """Ctrl-C or a terminate signal ends with 130, leaves no file and no process."""
+    options = ["--master", master] if master else []
+    process = start("generate", "spotify", "--scale", 1, "--out", tmp_path / "workload", *options)
+    wait_for_ready(tmp_path, ".workload.*.tmp/interests/*.parquet", process)
+    children = family_of(process)
+    os.kill(process.pid, number)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
+    assert_all_gone(children)
+
+
+def test_an_interrupted_replacement_keeps_the_old_workload(tmp_path: Path) -> None:
+    """--replace touches the old workload only when the new one is complete."""
+    old = pubplan.generate.generate(pubplan.generate.spotify(0.001), tmp_path / "workload").digest
+    process = start("generate", "spotify", "--scale", 1, "--out", tmp_path / "workload", "--replace")
+    wait_for_ready(tmp_path, ".workload.*.tmp/interests/*.parquet", process)
+    process.kill()
+    process.communicate()
+    assert pubplan.read_workload(tmp_path / "workload").digest == old
+
+
+def test_kill_9_at_many_moments_of_planning(tmp_path: Path) -> None:
+    """Whenever a planner dies, its plan is absent or whole and verified."""
+    workload = pubplan.generate.generate(pubplan.generate.spotify(0.2), tmp_path / "workload")
+    whole = 0
+    for attempt in range(12):
+        out = tmp_path / f"plan-{attempt}"
+        process = start("select", workload.path, "--threshold", 27, "--capacity", "10%", "--out", out)
+        time.sleep(0.4 + 0.25 * attempt)
+        process.kill()
+        process.communicate()
+        if out.exists():
+            whole += 1
+            assert pubplan.read_plan(out).record["verified"] is True
+    assert 0 < whole < 12, "the kills did not fall on both sides of the end"
