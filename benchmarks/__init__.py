@@ -1,0 +1,1 @@
+"""Speed, growth and memory, apart from correctness. Run with ``make bench``."""

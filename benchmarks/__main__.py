@@ -1,0 +1,14 @@
+"""All benchmarks, or those named: ``python -m benchmarks startup workload select``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+ALL = ("startup", "workload", "select")
+
+with tempfile.TemporaryDirectory(prefix="pubplan-bench-") as directory:
+    for name in sys.argv[1:] or ALL:
+        import_module(f"benchmarks.{name}").run(Path(directory))

@@ -1,0 +1,36 @@
+"""Generating and reading workloads of Spotify shape: speed, memory, growth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.measure import command, growth, measured, table
+
+SCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
+
+
+def run(directory: Path) -> None:
+    import pubplan
+    from pubplan.workload.csr import csr_bytes
+
+    rows, seconds = [], {"generate": [], "csr": []}
+    pubplan.build_workload(directory / "tiny", {"a": 1}, {"x": ["a"]}).csr()  # kernels are compiled now
+    for scale in SCALES:
+        out = directory / f"spotify-{scale}"
+        wall, peak = command("generate", "spotify", "--scale", scale, "--out", out)
+        workload = pubplan.read_workload(out)
+        _, idle = measured(lambda: None)
+        read, read_peak = measured(workload.csr)
+        arrays = csr_bytes(workload.manifest)
+        seconds["generate"].append(wall)
+        seconds["csr"].append(read)
+        rows.append(
+            [
+                *(f"{scale:g}", f"{workload.counts.pairs:,}", f"{wall:.1f}", f"{peak / 1e6:.0f}"),
+                *(f"{read:.2f}", f"{arrays / 1e6:.0f}", f"{(read_peak - idle) / arrays:.2f}"),
+            ]
+        )
+    header = ["scale", "pairs", "generate s", "peak MB", "csr() s", "arrays MB", "csr() peak / arrays"]
+    table("Workload, Spotify shape", header, rows)
+    exponents = {name: growth(SCALES, values) for name, values in seconds.items()}
+    print("  growth exponent: " + ", ".join(f"{name} {value:.2f}" for name, value in exponents.items()))
