@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,12 +109,17 @@ def solve_problem(
     return Result(problem, dataclasses.replace(plan, path=target, record=record, keeper=keeper))
 
 
-def _run(timings: Timings, meter: MemoryMeter, spark: SparkSession | None) -> dict[str, Any]:
+@cache
+def _versions() -> dict[str, str]:
     packages = ("pubplan", "numba", "numpy", "pyarrow", "pyspark")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def _run(timings: Timings, meter: MemoryMeter, spark: SparkSession | None) -> dict[str, Any]:
     return {
         "seconds": {stage: round(seconds, 3) for stage, seconds in timings.seconds.items()},
         "peak_memory_bytes": meter.peak_bytes,
         "spark": None if spark is None else spark.conf.get("spark.master", "unknown"),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "versions": _versions(),
         "platform": sys.platform,
     }
