@@ -16,6 +16,10 @@ app = typer.Typer(no_args_is_help=True, help="Write a synthetic workload.", rich
 
 Scale = Annotated[float, typer.Option("--scale", help="Share of the trace's topics and subscribers, 0.001 to 1.")]
 Nodes = Annotated[int, typer.Option("--nodes", help="Number of nodes (subscribers).")]
+Raw = Annotated[
+    Path | None,
+    typer.Option("--raw", metavar="DIR", help="Also write the raw trace that 'pubplan ingest' makes it from."),
+]
 Topics = Annotated[int, typer.Option("--topics", help="Number of topics.")]
 
 
@@ -23,6 +27,7 @@ Topics = Annotated[int, typer.Option("--topics", help="Number of topics.")]
 def spotify(
     out: Out,
     scale: Scale = 0.01,
+    raw: Raw = None,
     seed: Seed = 0,
     replace: Replace = False,
     quiet: Quiet = False,
@@ -33,7 +38,7 @@ def spotify(
     """Shaped like a ten-day Spotify trace: 1.1 M topics, 4.9 M subscribers, 12 M pairs at scale 1."""
     from pubplan.generate import spotify as shape
 
-    _write(shape(scale, seed), out, replace, quiet, json, master, conf)
+    _write(shape(scale, seed), out, raw, replace, quiet, json, master, conf)
 
 
 @app.command()
@@ -41,6 +46,7 @@ def uniform(
     out: Out,
     nodes: Nodes = 4000,
     topics: Topics = 200,
+    raw: Raw = None,
     seed: Seed = 0,
     replace: Replace = False,
     quiet: Quiet = False,
@@ -51,7 +57,7 @@ def uniform(
     """Nodes with 10 to 90 topics each, every topic equally likely."""
     from pubplan.generate import uniform as shape
 
-    _write(shape(nodes, topics, seed), out, replace, quiet, json, master, conf)
+    _write(shape(nodes, topics, seed), out, raw, replace, quiet, json, master, conf)
 
 
 @app.command()
@@ -59,6 +65,7 @@ def zipf(
     out: Out,
     nodes: Nodes = 4000,
     topics: Topics = 200,
+    raw: Raw = None,
     seed: Seed = 0,
     replace: Replace = False,
     quiet: Quiet = False,
@@ -69,7 +76,7 @@ def zipf(
     """Nodes with 10 to 90 topics each, topic i with probability proportional to 1 / i^2."""
     from pubplan.generate import zipf as shape
 
-    _write(shape(nodes, topics, seed), out, replace, quiet, json, master, conf)
+    _write(shape(nodes, topics, seed), out, raw, replace, quiet, json, master, conf)
 
 
 @app.command()
@@ -77,6 +84,7 @@ def exponential(
     out: Out,
     nodes: Nodes = 4000,
     topics: Topics = 200,
+    raw: Raw = None,
     seed: Seed = 0,
     replace: Replace = False,
     quiet: Quiet = False,
@@ -87,12 +95,13 @@ def exponential(
     """Nodes with 10 to 90 topics each, topic i with probability proportional to exp(-0.05 i)."""
     from pubplan.generate import exponential as shape
 
-    _write(shape(nodes, topics, seed), out, replace, quiet, json, master, conf)
+    _write(shape(nodes, topics, seed), out, raw, replace, quiet, json, master, conf)
 
 
 def _write(
     shape: Shape,
     out: Path,
+    raw: Path | None,
     replace: bool,
     quiet: bool,
     json: bool,
@@ -102,14 +111,23 @@ def _write(
     from pubplan.cli.progress import showing_progress
     from pubplan.cli.session import maybe_spark
     from pubplan.cli.show import answer
-    from pubplan.engine import num_blocks
-    from pubplan.generate import generate
+    from pubplan.engine import check_free, num_blocks
+    from pubplan.generate import generate, write_raw
+    from pubplan.generate.raw import INGEST
+
+    if raw is not None:
+        check_free(raw, marker=INGEST, replace=replace)
 
     with showing_progress(quiet), maybe_spark(master, conf, num_blocks(shape.num_subscribers)) as spark:
         workload = generate(shape, out, replace=replace, spark=spark)
+        if raw is not None:
+            write_raw(shape, raw, replace=replace, spark=spark)
     counts = workload.counts
     text = (
         f"{counts.topics:,} topics, {counts.subscribers:,} subscribers, {counts.pairs:,} interests; serving everything "
         f"costs {workload.totals.cost:,} deliveries per window.\nWritten to {out}"
     )
+    if raw is not None:
+        text += f"\nIts raw trace is in {raw}: pubplan ingest --parameters {raw / INGEST} --events {raw / 'events'} "
+        text += f"--subscriptions {raw / 'subscriptions'} --out DIR"
     answer(workload.manifest.to_dict(), text, json)

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from pubplan import __version__
-from pubplan.cli import diff, generate, methods, report, select, verify
+from pubplan.cli import describe, diff, generate, ingest, methods, report, select, verify
 from pubplan.errors import Infeasible, InputError, PubplanError, StalePlan, VerificationFailed
 
 EXIT_CODES: dict[type[PubplanError], int] = {
@@ -24,6 +24,8 @@ UNEXPECTED = 1
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 app.add_typer(generate.app, name="generate")
+app.command()(ingest.ingest)
+app.command()(describe.describe)
 app.command()(select.select)
 app.command()(verify.verify)
 app.command()(diff.diff)

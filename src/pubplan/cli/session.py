@@ -16,11 +16,17 @@ SPARK_PAYS_FROM_BLOCKS = 128
 
 
 @contextmanager
+def started_spark(master: str | None, conf: list[str] | None) -> Iterator[SparkSession]:
+    """A session, embedded unless a master is named."""
+    with spark_session(master, parse_conf(conf or [])) as session:
+        yield session
+
+
+@contextmanager
 def maybe_spark(master: str | None, conf: list[str] | None, num_blocks: int) -> Iterator[SparkSession | None]:
     """A session when one was asked for or pays for itself, otherwise None: blocks then run in this process."""
-    settings = parse_conf(conf or [])
-    if master is None and not settings and num_blocks < SPARK_PAYS_FROM_BLOCKS:
+    if master is None and not conf and num_blocks < SPARK_PAYS_FROM_BLOCKS:
         yield None
     else:
-        with spark_session(master, settings) as session:
+        with started_spark(master, conf) as session:
             yield session

@@ -46,22 +46,33 @@ def block_name(block: int) -> str:
     return f"{block:05d}.parquet"
 
 
-def write_block(directory: Path, block: int, table: pa.Table) -> int:
+def write_block(directory: Path, block: int, table: pa.Table, *, is_repetitive: bool = False) -> int:
     """Write one block and return its size in bytes; writing it again, as a retried task does, is harmless.
 
     The parent of ``directory`` must exist: a task that outlives its cancelled job must not bring it back.
     """
     directory.mkdir(exist_ok=True)
-    return write_parquet(directory / block_name(block), table)
+    return write_parquet(directory / block_name(block), table, is_repetitive=is_repetitive)
 
 
-def write_parquet(path: Path, table: pa.Table) -> int:
-    """Write ``table`` under a temporary name, sync it, move it into place; returns its size in bytes."""
+def write_parquet(
+    path: Path, table: pa.Table, *, row_group_rows: int | None = None, is_repetitive: bool = False
+) -> int:
+    """Write ``table`` under a temporary name, sync it, move it into place; returns its size in bytes.
+
+    Dictionaries pay only on a table that ``is_repetitive``: in ours numbers are dense and names unique.
+    """
     temporary = temporary_name(path)
     try:
         with open(temporary, "wb") as handle:
-            # Dictionaries pay on no column here: numbers are dense, names are unique.
-            pq.write_table(table, handle, compression="zstd", use_dictionary=False, store_schema=False)
+            pq.write_table(
+                table,
+                handle,
+                compression="zstd",
+                use_dictionary=is_repetitive,
+                store_schema=False,
+                row_group_size=row_group_rows,
+            )
             handle.flush()
             os.fsync(handle.fileno())
             size = handle.tell()

@@ -1,9 +1,10 @@
 """Synthetic workloads, one file per shape. ``generate(spotify(0.01), "workload")`` writes one."""
 
 from pubplan.generate.exponential import exponential
+from pubplan.generate.raw import write_raw
 from pubplan.generate.shape import Shape, generate
 from pubplan.generate.spotify import spotify
 from pubplan.generate.uniform import uniform
 from pubplan.generate.zipf import zipf
 
-__all__ = ["Shape", "exponential", "generate", "spotify", "uniform", "zipf"]
+__all__ = ["Shape", "exponential", "generate", "spotify", "uniform", "write_raw", "zipf"]

@@ -12,7 +12,7 @@ from pubplan.errors import InputError, unknown_name
 
 Parameters = TypeVar("Parameters")
 
-_TOML_NAMES = {str: "a string", int: "a whole number", float: "a number", dict: "a table"}
+_TOML_NAMES = {bool: "true or false", str: "a string", int: "a whole number", float: "a number", dict: "a table"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ def read_parameters(path: Path, family: str, known: Mapping[str, tuple[type, ...
     for name, value in table.items():
         if name not in known:
             raise InputError(f"{path}, table [{family}]: " + unknown_name("parameter", name, known))
-        if isinstance(value, bool) or not isinstance(value, known[name]):
+        if not isinstance(value, known[name]) or (isinstance(value, bool) and bool not in known[name]):
             kinds = " or ".join(_TOML_NAMES[kind] for kind in known[name])
             raise InputError(f"{path}, table [{family}]: {name} must be {kinds}, not {value!r}.")
     return table

@@ -9,13 +9,16 @@ from pathlib import Path
 
 from pubplan.engine import stage, write_text
 from pubplan.errors import InputError
+from pubplan.pipeline import describe
 from pubplan.planning import Plan
 from pubplan.problems import FAMILIES
+from pubplan.report import workload
 from pubplan.report.frame import GENERATOR, Section, page
+from pubplan.workload import Workload
 
 
-def write_page(plans: Sequence[Plan], out: Path, *, replace: bool = False) -> int:
-    """Write ``plans`` as a page and return its size in bytes.
+def write_page(plans: Sequence[Plan], out: Path, *, workloads: Sequence[Workload] = (), replace: bool = False) -> int:
+    """Write ``plans`` and descriptions of ``workloads`` as a page and return its size in bytes.
 
     Raises:
         InputError: ``out`` exists and is not to be replaced, or is no page of ours.
@@ -27,14 +30,23 @@ def write_page(plans: Sequence[Plan], out: Path, *, replace: bool = False) -> in
             of_family = [plan for plan in plans if plan.family == name]
             if of_family:
                 sections += import_module(f"pubplan.report.{name}").sections(of_family)
-        number = "One plan" if len(plans) == 1 else f"{len(plans)} plans"
-        text = page("pubplan report", f"{number}, with bounds and verdicts. Opens offline.", sections)
+        sections += [workload.section(opened.path.name, describe(opened)) for opened in workloads]
+        text = page("pubplan report", _lead(len(plans), len(workloads)), sections)
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
             write_text(out, text)
         except OSError as error:
             raise InputError(f"Cannot write {out}: {error.strerror}.") from error
     return len(text.encode("utf-8"))
+
+
+def _lead(num_plans: int, num_workloads: int) -> str:
+    parts = []
+    if num_plans:
+        parts.append(f"{num_plans} plan{'s' if num_plans > 1 else ''} with bounds and verdicts")
+    if num_workloads:
+        parts.append(f"{num_workloads} workload{'s' if num_workloads > 1 else ''} described")
+    return ", ".join(parts) + ". Opens offline."
 
 
 def check_page(out: Path, replace: bool) -> None:

@@ -55,11 +55,13 @@ def finish_workload(
     window: Window,
     sources: Iterable[Mapping[str, Any]],
     rows: Mapping[str, Any] | None = None,
+    rejected: Sequence[Block] = (),
 ) -> Manifest:
     """Write the topics and the manifest beside interests that are there already.
 
     Args:
-        rows: ``rows_in``, ``rejected`` and ``duplicates`` where rows were read; a generated workload has none.
+        rows: ``rows_in``, ``kept``, ``rejected`` and ``duplicates`` where rows were read.
+        rejected: the blocks of the ``rejected/`` table, if there are any.
 
     Raises:
         InputError: there are too many topics, or a total leaves 64 bits.
@@ -85,7 +87,7 @@ def finish_workload(
         totals=_totals(rates, subscribers, message_bytes),
         window=window,
         sources=tuple(sources),
-        blocks={"topics": topics, "interests": tuple(interests)},
+        blocks={"topics": topics, "interests": tuple(interests), **({"rejected": tuple(rejected)} if rejected else {})},
     )
     write_json(directory / MANIFEST, manifest.to_dict())
     return manifest

@@ -1,0 +1,308 @@
+"""The data pipeline: from raw tables to a workload, as a list of named steps."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as F
+
+from pubplan.engine import digest_table, read_parquet, stage, whole_directory, write_parquet
+from pubplan.errors import InputError
+from pubplan.pipeline.clean import (
+    REASONS,
+    TimestampUnit,
+    TimeWindow,
+    clean_events,
+    clean_rates,
+    clean_subscriptions,
+    iso,
+)
+from pubplan.pipeline.interests import PAIRS_PER_PART, group_by_subscriber, name_topics, write_numbered, write_parts
+from pubplan.pipeline.rates import add_rates, count_events, drop_repeated_events
+from pubplan.pipeline.source import Source, read_source, readable
+from pubplan.workload import MANIFEST, Block, Int64Array, Window, Workload, finish_workload, read_workload
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SAMPLES_PER_REASON = 3
+_SAMPLE_LENGTH = 200
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """What to read and how.
+
+    Args:
+        traffic: events, or ready rates.
+        audience: subscriptions, or a follow graph.
+        window: the time that counts; open ends are those of the trace.
+        timestamp_unit: of integer timestamps.
+        message_bytes: the size of messages where no sizes are given.
+        timeless: leave the window empty: the moments of the events mean nothing.
+        keep_unknown: give topics that only subscriptions name the rate 0 instead of rejecting the subscriptions.
+        max_rejected: the largest share of rejected rows, per source, that is not an error.
+    """
+
+    traffic: Source
+    audience: Source
+    window: TimeWindow = field(default_factory=TimeWindow)
+    timestamp_unit: TimestampUnit = "s"
+    message_bytes: int = 200
+    timeless: bool = False
+    keep_unknown: bool = False
+    max_rejected: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.traffic.kind not in ("events", "rates") or self.audience.kind not in ("subscriptions", "follows"):
+            raise InputError("Ingest takes events or rates, and subscriptions or follows.")
+        if self.timestamp_unit not in ("s", "ms", "us"):
+            raise InputError(f"--timestamp-unit is s, ms or us, not '{self.timestamp_unit}'.")
+        if not 0 <= self.max_rejected <= 1:
+            raise InputError(f"--max-rejected is a share between 0 and 1, not {self.max_rejected}.")
+        if self.message_bytes < 0:
+            raise InputError(f"--message-bytes must not be negative, not {self.message_bytes}.")
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """What became of a source's rows: rows in = kept + rejected + duplicates."""
+
+    rows_in: int
+    kept: int
+    rejected: Mapping[str, int]
+    duplicates: int
+
+    def __post_init__(self) -> None:
+        accounted = self.kept + sum(self.rejected.values()) + self.duplicates
+        if accounted != self.rows_in:
+            raise AssertionError(f"{self.rows_in} rows came in, {accounted} are accounted for")
+
+
+@dataclass(frozen=True)
+class Topics:
+    """Topics in number order, as arrays."""
+
+    ids: pa.Array
+    rates: Int64Array
+    message_bytes: Int64Array
+
+
+def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool = False) -> Workload:
+    """Read raw tables, clean, count, number and write them as a workload.
+
+    1. Clean the traffic, and count it per topic.
+    2. Number the topics by their ids.
+    3. Clean the audience, and name its topics by number.
+    4. Group by subscriber, number, write the interests block by block.
+    5. Keep the rejected rows with their reasons; write topics and manifest.
+
+    Raises:
+        InputError: a source cannot be read, or more of its rows are rejected than ``max_rejected`` allows.
+    """
+    target = Path(os.path.abspath(out))
+    with whole_directory(target, marker=MANIFEST, replace=replace) as staging, readable(job.traffic, job.audience):
+        scratch = staging / "scratch"
+        scratch.mkdir()
+        with stage(f"counting {job.traffic.kind}"):
+            traffic = _clean_traffic(spark, job)
+            counted = _count(job, traffic).toArrow()
+            traffic_rows = _traffic_rows(counted)
+            _check_rejected(job, job.traffic, traffic, traffic_rows.rejected, traffic_rows.rows_in)
+        with stage(f"cleaning {job.audience.kind}"):
+            subscriptions = clean_subscriptions(read_source(spark, job.audience))
+            topics = _number_topics(counted, job, subscriptions)
+            named = _materialise(name_topics(subscriptions, _lookup(spark, topics, scratch)), scratch / "subscriptions")
+            reasons = _reason_counts(named)
+            rejected = {reason: count for reason, count in reasons.items() if reason is not None}
+            _check_rejected(job, job.audience, named, rejected, sum(reasons.values()))
+        with stage("grouping by subscriber"):
+            num_parts = max(spark.sparkContext.defaultParallelism, -(-reasons.get(None, 0) // PAIRS_PER_PART))
+            pairs = named.where(F.col("reason").isNull()).drop("raw", "reason")
+            parts = write_parts(group_by_subscriber(pairs, num_parts), scratch / "parts")
+        blocks, subscribers = write_numbered(parts, staging, len(topics.ids), spark)
+        kept = sum(block.pairs or 0 for block in blocks)
+        audience_rows = RowCounts(sum(reasons.values()), kept, rejected, sum(p.num_rows for p in parts) - kept)
+        with stage("keeping rejected rows"):
+            rejected_blocks = _write_rejected(
+                {
+                    job.traffic.kind: (traffic, traffic_rows.rejected),
+                    job.audience.kind: (named, audience_rows.rejected),
+                },
+                staging,
+            )
+        shutil.rmtree(scratch)
+        finish_workload(
+            staging,
+            topic_ids=topics.ids,
+            rates=topics.rates,
+            subscribers=subscribers,
+            message_bytes=topics.message_bytes,
+            interests=blocks,
+            window=Window() if job.timeless else _window(job.window, counted),
+            sources=[_describe(job.traffic, traffic_rows), _describe(job.audience, audience_rows)],
+            rows=_total(traffic_rows, audience_rows),
+            rejected=rejected_blocks,
+        )
+    return read_workload(out)
+
+
+def _clean_traffic(spark: SparkSession, job: Ingest) -> DataFrame:
+    raw = read_source(spark, job.traffic)
+    if job.traffic.kind == "rates":
+        return clean_rates(raw)
+    events = clean_events(raw, job.window, job.timestamp_unit)
+    return drop_repeated_events(events) if "event" in events.columns else events
+
+
+def _count(job: Ingest, traffic: DataFrame) -> DataFrame:
+    return add_rates(traffic) if job.traffic.kind == "rates" else count_events(traffic)
+
+
+def _traffic_rows(counted: pa.Table) -> RowCounts:
+    good, bad = _split(counted)
+    read = int(pc.sum(good["rows"]).as_py() or 0)
+    # Rates may come in several rows per topic, which are added up; only repeated events are duplicates.
+    repeated = read - int(pc.sum(good["rate"]).as_py() or 0) if pc.sum(good["first"]).as_py() is not None else 0
+    rejected = {row["reason"]: row["rows"] for row in bad.sort_by("reason").to_pylist()}
+    return RowCounts(read + sum(rejected.values()), read - repeated, rejected, repeated)
+
+
+def _split(counted: pa.Table) -> tuple[pa.Table, pa.Table]:
+    is_good = pc.is_null(counted["reason"])
+    return counted.filter(is_good), counted.filter(pc.invert(is_good))
+
+
+def _number_topics(counted: pa.Table, job: Ingest, subscriptions: DataFrame) -> Topics:
+    """Sort the topics by the bytes of their ids; a topic's number is its place."""
+    good, _ = _split(counted)
+    for column, said in (("rate", "rates"), ("sized", "rates")):
+        if good[column].null_count:
+            raise InputError(f"The {said} of a topic in {job.traffic.path} add up to more than 64 bits hold.")
+    ids = good["topic"].combine_chunks()
+    rates = np.asarray(good["rate"], dtype=np.int64)
+    sizes = _mean_sizes(good, job)
+    if job.keep_unknown:
+        known = pa.table({"id": ids})
+        wanted = subscriptions.where(F.col("reason").isNull()).select("topic_id").distinct().toArrow()["topic_id"]
+        extra = wanted.filter(pc.invert(pc.is_in(wanted, value_set=known["id"]))).combine_chunks()
+        ids = pa.concat_arrays([_flat(ids), _flat(extra)])
+        rates = np.concatenate([rates, np.zeros(len(extra), dtype=np.int64)])
+        sizes = np.concatenate([sizes, np.full(len(extra), job.message_bytes, dtype=np.int64)])
+    ids = _flat(ids)
+    order = pc.sort_indices(ids.cast(pa.binary()))
+    return Topics(ids.take(order), rates[order.to_numpy()], sizes[order.to_numpy()])
+
+
+def _flat(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    return pa.concat_arrays([pa.array([], pa.string()), *(chunk.cast(pa.string()) for chunk in chunks)])
+
+
+def _mean_sizes(good: pa.Table, job: Ingest) -> Int64Array:
+    """Bytes per message, rounded up; the given size where a topic has none."""
+    total = np.asarray(pc.fill_null(good["bytes"], 0), dtype=np.int64)
+    number = np.asarray(good["sized"], dtype=np.int64)
+    if pc.any(pc.and_(pc.is_null(good["bytes"]), pc.greater(good["sized"], 0))).as_py():
+        raise InputError(f"The sizes of a topic in {job.traffic.path} add up to more than 64 bits hold.")
+    return np.where(number > 0, -(-total // np.maximum(number, 1)), job.message_bytes)
+
+
+def _lookup(spark: SparkSession, topics: Topics, scratch: Path) -> DataFrame:
+    """From topic ids to numbers, as a table that every executor can read."""
+    numbers = pa.array(np.arange(len(topics.ids), dtype=np.int32))
+    write_parquet(scratch / "topics.parquet", pa.table({"topic_id": topics.ids, "topic": numbers}))
+    return spark.read.schema("topic_id string, topic int").parquet(str(scratch / "topics.parquet"))
+
+
+def _materialise(frame: DataFrame, path: Path) -> DataFrame:
+    """Write a step's rows once, so that later steps do not read and clean the raw table again."""
+    frame.write.parquet(str(path))
+    return frame.sparkSession.read.schema(frame.schema).parquet(str(path))
+
+
+def _reason_counts(frame: DataFrame) -> dict[str | None, int]:
+    return {row["reason"]: row["count"] for row in frame.groupBy("reason").count().collect()}
+
+
+def _check_rejected(job: Ingest, source: Source, frame: DataFrame, rejected: Mapping[str, int], rows_in: int) -> None:
+    bad = sum(rejected.values())
+    if bad <= job.max_rejected * rows_in:
+        return
+    lines = [
+        f"{bad:,} of {rows_in:,} rows of {source.path} ({100 * bad / rows_in:.1f} %) were rejected, more than the "
+        f"{100 * job.max_rejected:g} % that --max-rejected allows:"
+    ]
+    for reason, count in sorted(rejected.items(), key=lambda item: (-item[1], item[0])):
+        lines.append(f"  {reason}: {count:,} rows; {REASONS[reason]}")
+        samples = frame.where(F.col("reason") == reason).select("raw").limit(SAMPLES_PER_REASON).collect()
+        lines += [f"    {_shortened(row['raw'])}" for row in samples]
+    raise InputError("\n".join(lines))
+
+
+def _shortened(raw: str | None) -> str:
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in raw or "")
+    return text if len(text) <= _SAMPLE_LENGTH else text[: _SAMPLE_LENGTH - 1] + "…"
+
+
+def _write_rejected(sources: Mapping[str, tuple[DataFrame, Mapping[str, int]]], staging: Path) -> list[Block]:
+    """The rejected rows of all sources: ``source``, ``reason`` and the row as it was read."""
+    frames = [
+        frame.where(F.col("reason").isNotNull()).select(
+            F.lit(kind).alias("source"), "reason", F.col("raw").alias("row")
+        )
+        for kind, (frame, rejected) in sources.items()
+        if rejected
+    ]
+    if not frames:
+        return []
+    union = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+    union.write.parquet(str(staging / "scratch" / "rejected"))
+    (staging / "rejected").mkdir()
+    blocks: list[Block] = []
+    for path in sorted((staging / "scratch" / "rejected").glob("*.parquet")):
+        table = read_parquet(path)
+        if table.num_rows:
+            place = staging / "rejected" / f"{len(blocks):05d}.parquet"
+            blocks.append(Block(table.num_rows, write_parquet(place, table), digest_table(table)))
+    return blocks
+
+
+def _window(given: TimeWindow, counted: pa.Table) -> Window:
+    """The window given; ends left open are the first and last event."""
+    good, _ = _split(counted)
+    start = given.start if given.start is not None else pc.min(good["first"]).as_py()
+    end = given.end if given.end is not None else pc.max(good["last"]).as_py()
+    seconds = None if start is None or end is None else (end - start) / 1e6
+    return Window(None if start is None else iso(start), None if end is None else iso(end), seconds)
+
+
+def _describe(source: Source, rows: RowCounts) -> dict[str, Any]:
+    return {
+        "kind": source.kind,
+        "path": source.path,
+        "format": source.format,
+        "columns": dict(source.columns),
+        "rows_in": rows.rows_in,
+        "kept": rows.kept,
+        "rejected": dict(rows.rejected),
+        "duplicates": rows.duplicates,
+    }
+
+
+def _total(*sources: RowCounts) -> dict[str, Any]:
+    reasons = sorted({reason for rows in sources for reason in rows.rejected})
+    return {
+        "rows_in": sum(rows.rows_in for rows in sources),
+        "kept": sum(rows.kept for rows in sources),
+        "rejected": {reason: sum(rows.rejected.get(reason, 0) for rows in sources) for reason in reasons},
+        "duplicates": sum(rows.duplicates for rows in sources),
+    }
