@@ -1,0 +1,122 @@
+"""pubplan ingest and describe on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import pubplan
+
+EVENTS = "artist,when\na,1\nb,2\na,3\n"
+SUBSCRIPTIONS = "subscriber,topic\nx,a\nx,b\ny,a\n"
+
+
+@pytest.fixture
+def sources(tmp_path: Path, shared_spark) -> list[object]:
+    (tmp_path / "events.csv").write_text(EVENTS)
+    (tmp_path / "subscriptions.csv").write_text(SUBSCRIPTIONS)
+    names = ["--column", "events.topic=artist", "--column", "events.timestamp=when"]
+    return ["--events", tmp_path / "events.csv", "--subscriptions", tmp_path / "subscriptions.csv", *names]
+
+
+def test_from_log_files_to_a_workload(cli, sources, tmp_path: Path) -> None:
+    """Counts per source in words, the manifest in JSON, and a workload that can be planned."""
+    out = tmp_path / "workload"
+    answer = cli("ingest", *sources, "--out", out)
+    assert answer.code == 0, answer.err
+    assert "2 topics, 2 subscribers, 3 interests" in answer.out
+    assert "events: 3 rows in, 3 kept, 0 rejected, 0 duplicates" in answer.out
+    assert "counting events" in answer.err
+    again = cli("ingest", *sources, "--out", out, "--replace", "--json", "--quiet")
+    assert json.loads(again.out)["digest"] == pubplan.read_workload(out).digest
+    assert again.err == ""
+    plan = cli("select", out, "--threshold", 1, "--capacity", "100%", "--out", tmp_path / "plan")
+    assert plan.code == 0
+
+
+def test_options_from_a_file(cli, sources, tmp_path: Path) -> None:
+    """A TOML file may hold everything: paths, columns, reader options, the window."""
+    (tmp_path / "events.txt").write_text(EVENTS.replace(",", ";"))
+    (tmp_path / "i.toml").write_text(
+        f"""
+        [ingest]
+        window-start = "1970-01-01T00:00:00Z"
+        window-end = "1970-01-01T00:00:03Z"
+        max-rejected = 0.5
+        subscriptions = "{tmp_path}/subscriptions.csv"
+        [ingest.events]
+        path = "{tmp_path}/events.txt"
+        format = "csv"
+        columns = {{ topic = "artist", timestamp = "when" }}
+        options = {{ sep = ";" }}
+        """
+    )
+    answer = cli("ingest", "--parameters", tmp_path / "i.toml", "--out", tmp_path / "workload", "--json")
+    manifest = json.loads(answer.out)
+    assert manifest["window"] == {"start": "1970-01-01T00:00:00Z", "end": "1970-01-01T00:00:03Z", "seconds": 3.0}
+    assert manifest["sources"][0]["rejected"] == {"outside_window": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "either --events or --rates; neither given"),
+        (["--events", "e", "--rates", "r", "--follows", "f"], "either --events or --rates; both given"),
+        (["--events", "e"], "either --subscriptions or --follows; neither given"),
+        (["--events", "gone.csv", "--follows", "f.csv"], "There is no gone.csv"),
+        (["--events", "e", "--follows", "f", "--column", "topic=x"], "--column takes SOURCE.NAME=VALUE"),
+        (["--events", "e", "--follows", "f", "--column", "events.topics=x"], "Did you mean 'topic'"),
+        (["--events", "e", "--follows", "f", "--timestamp-unit", "h"], "s, ms or us"),
+        (["--events", "e", "--follows", "f", "--max-rejected", "5"], "between 0 and 1"),
+        (["--events", "e", "--follows", "f", "--window-start", "noon"], "ISO 8601"),
+    ],
+)
+def test_wrong_options_exit_with_2(cli, tmp_path: Path, shared_spark, options: list[str], said: str) -> None:
+    """A sentence that helps, and nothing written."""
+    answer = cli("ingest", *options, "--out", tmp_path / "workload")
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_many_rejected_rows(cli, sources, tmp_path: Path) -> None:
+    """Exit code 2 with reasons and samples."""
+    (tmp_path / "events.csv").write_text(EVENTS + "c,never\n")
+    answer = cli("ingest", *sources, "--out", tmp_path / "workload")
+    assert answer.code == 2
+    assert "bad_timestamp: 1 rows" in answer.err
+    assert '"when":"never"' in answer.err
+
+
+def test_generate_raw_and_back(cli, tmp_path: Path, shared_spark) -> None:
+    """The command that generate prints gives the workload back."""
+    raw = tmp_path / "raw"
+    answer = cli("generate", "zipf", "--nodes", 40, "--topics", 30, "--out", tmp_path / "w", "--raw", raw)
+    assert answer.code == 0
+    command = answer.out.strip().splitlines()[-1].partition(": pubplan ")[2].replace("DIR", str(tmp_path / "back"))
+    assert cli(*command.split()).code == 0
+    assert pubplan.read_workload(tmp_path / "back").digest == pubplan.read_workload(tmp_path / "w").digest
+    assert cli("generate", "zipf", "--nodes", 40, "--topics", 30, "--out", tmp_path / "w2", "--raw", raw).code == 2
+    assert not (tmp_path / "w2").exists()
+
+
+def test_describe(cli, spotify) -> None:
+    """A summary in words, everything in JSON."""
+    answer = cli("describe", spotify.path)
+    assert answer.code == 0
+    assert "22,000 topics, 98,000 subscribers" in answer.out
+    assert "subscribers per topic" in answer.out
+    found = json.loads(cli("describe", spotify.path, "--json").out)
+    assert found["followings"]["number"] == 98_000
+    assert found["followers"]["shares"][0] == 1.0
+
+
+def test_workloads_on_the_page(cli, spotify, tmp_path: Path) -> None:
+    """report draws workloads too, alone or beside plans."""
+    page = tmp_path / "page.html"
+    assert cli("report", spotify.path, "--out", page).code == 0
+    text = page.read_text()
+    for title in ("Rate against popularity", "Subscription cardinality against followings", "98,000"):
+        assert title in text
