@@ -34,7 +34,7 @@ bench: $(dev_stamp)
 lock:
 	uv pip compile pyproject.toml --universal --no-annotate --no-header --no-emit-index-url --no-emit-find-links \
 		--quiet --output-file requirements.lock
-	uv pip compile pyproject.toml --extra dev --universal --no-annotate --no-header --no-emit-index-url \
+	uv pip compile pyproject.toml --extra dev --extra bench --universal --no-annotate --no-header --no-emit-index-url \
 		--no-emit-find-links --quiet --output-file requirements-dev.lock
 
 $(run_stamp): requirements.lock pyproject.toml scripts/environment

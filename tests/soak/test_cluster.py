@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import psutil
 import pytest
 
 from pubplan.engine import map_blocks, spark_session
-from pubplan.generate import generate, spotify
+from pubplan.generate import generate, spotify, write_raw
+from pubplan.pipeline import Ingest, Source, TimeWindow, ingest
 from pubplan.problems.select import Problem, solve, verify
 
 pytestmark = pytest.mark.soak
@@ -46,17 +48,77 @@ def test_the_cluster_gives_the_digests_of_one_process(cluster, tmp_path: Path) -
     assert verify(first, plan, cluster) == verify(first, plan)
 
 
-def test_a_killed_executor_changes_nothing(cluster) -> None:
-    """kill -9 of an executor in the middle of a pass: its tasks run again, every result arrives once, in order."""
-    before = executors()
-    assert len(before) == 2
+class Killer:
+    """Kills one executor while the body runs, as soon as a condition holds."""
+
+    def __init__(self, condition: Callable[[], bool]) -> None:
+        self._condition = condition
+        self._thread = threading.Thread(target=self._kill)
+        self._is_over = threading.Event()
+        self.has_killed = False
+
+    def _kill(self) -> None:
+        while not self._is_over.wait(0.02):
+            found = executors() if self._condition() else []
+            if found:
+                found[0].kill()
+                self.has_killed = not self._is_over.is_set()
+                return
+
+    def __enter__(self) -> Killer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+
+def after(seconds: float) -> Callable[[], bool]:
+    start = time.monotonic()
+    return lambda: time.monotonic() - start > seconds
+
+
+def test_killed_executors_change_nothing(cluster, tmp_path: Path) -> None:
+    """kill -9 of an executor in the middle of generating, ingesting, planning and verifying: the same digests."""
+    shape = spotify(0.05, seed=2)
+    expected = generate(shape, tmp_path / "expected")
+
+    with Killer(lambda: bool(list(tmp_path.glob(".generated.*/interests/*.parquet")))) as killer:
+        generated = generate(shape, tmp_path / "generated", spark=cluster)
+    assert killer.has_killed
+    assert generated.digest == expected.digest
+
+    # Rates instead of events: at this size a trace would have 150 million of them.
+    write_raw(shape, tmp_path / "raw", with_events=False)
+    job = Ingest(
+        Source("rates", str(tmp_path / "raw" / "rates")),
+        Source("subscriptions", str(tmp_path / "raw" / "subscriptions")),
+        TimeWindow.parse(shape.window.start, shape.window.end),
+    )
+    with Killer(lambda: bool(list(tmp_path.glob(".ingested.*/scratch/subscriptions/*")))) as killer:
+        ingested = ingest(cluster, job, tmp_path / "ingested")
+    assert killer.has_killed
+    assert ingested.digest == expected.digest
+
+    plan = solve(Problem(expected, "10%", 27)).plan
+    problem = Problem(ingested, "10%", 27)
+    _ = problem.instance
+    with Killer(after(0.3)) as killer:
+        assert solve(problem, spark=cluster).plan.digest == plan.digest
+    assert killer.has_killed
+    with Killer(after(0.1)) as killer:
+        assert verify(problem, plan, cluster).ok
+    assert killer.has_killed
+
+
+def test_a_pass_over_blocks_survives(cluster) -> None:
+    """Tasks of a killed executor run again: every result arrives once, in order."""
 
     def slow(block: int) -> int:
         time.sleep(0.2)
         return block * block
 
-    killer = threading.Timer(3.0, before[0].kill)
-    killer.start()
-    assert list(map_blocks(slow, 64, cluster)) == [block * block for block in range(64)]
-    killer.join()
-    assert before[0].pid not in [process.pid for process in executors()]
+    with Killer(after(3.0)) as killer:
+        assert list(map_blocks(slow, 64, cluster)) == [block * block for block in range(64)]
+    assert killer.has_killed

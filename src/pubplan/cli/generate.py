@@ -20,6 +20,10 @@ Raw = Annotated[
     Path | None,
     typer.Option("--raw", metavar="DIR", help="Also write the raw trace that 'pubplan ingest' makes it from."),
 ]
+RawRates = Annotated[
+    bool,
+    typer.Option("--raw-rates", help="In the raw trace, rates instead of events: large shapes have billions."),
+]
 Topics = Annotated[int, typer.Option("--topics", help="Number of topics.")]
 
 
@@ -28,6 +32,7 @@ def spotify(
     out: Out,
     scale: Scale = 0.01,
     raw: Raw = None,
+    raw_rates: RawRates = False,
     seed: Seed = 0,
     replace: Replace = False,
     quiet: Quiet = False,
@@ -38,7 +43,7 @@ def spotify(
     """Shaped like a ten-day Spotify trace: 1.1 M topics, 4.9 M subscribers, 12 M pairs at scale 1."""
     from pubplan.generate import spotify as shape
 
-    _write(shape(scale, seed), out, raw, replace, quiet, json, master, conf)
+    _write(shape(scale, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
 
 
 @app.command()
@@ -47,6 +52,7 @@ def uniform(
     nodes: Nodes = 4000,
     topics: Topics = 200,
     raw: Raw = None,
+    raw_rates: RawRates = False,
     seed: Seed = 0,
     replace: Replace = False,
     quiet: Quiet = False,
@@ -57,7 +63,7 @@ def uniform(
     """Nodes with 10 to 90 topics each, every topic equally likely."""
     from pubplan.generate import uniform as shape
 
-    _write(shape(nodes, topics, seed), out, raw, replace, quiet, json, master, conf)
+    _write(shape(nodes, topics, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
 
 
 @app.command()
@@ -66,6 +72,7 @@ def zipf(
     nodes: Nodes = 4000,
     topics: Topics = 200,
     raw: Raw = None,
+    raw_rates: RawRates = False,
     seed: Seed = 0,
     replace: Replace = False,
     quiet: Quiet = False,
@@ -76,7 +83,7 @@ def zipf(
     """Nodes with 10 to 90 topics each, topic i with probability proportional to 1 / i^2."""
     from pubplan.generate import zipf as shape
 
-    _write(shape(nodes, topics, seed), out, raw, replace, quiet, json, master, conf)
+    _write(shape(nodes, topics, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
 
 
 @app.command()
@@ -85,6 +92,7 @@ def exponential(
     nodes: Nodes = 4000,
     topics: Topics = 200,
     raw: Raw = None,
+    raw_rates: RawRates = False,
     seed: Seed = 0,
     replace: Replace = False,
     quiet: Quiet = False,
@@ -95,13 +103,14 @@ def exponential(
     """Nodes with 10 to 90 topics each, topic i with probability proportional to exp(-0.05 i)."""
     from pubplan.generate import exponential as shape
 
-    _write(shape(nodes, topics, seed), out, raw, replace, quiet, json, master, conf)
+    _write(shape(nodes, topics, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
 
 
 def _write(
     shape: Shape,
     out: Path,
     raw: Path | None,
+    raw_rates: bool,
     replace: bool,
     quiet: bool,
     json: bool,
@@ -121,13 +130,14 @@ def _write(
     with showing_progress(quiet), maybe_spark(master, conf, num_blocks(shape.num_subscribers)) as spark:
         workload = generate(shape, out, replace=replace, spark=spark)
         if raw is not None:
-            write_raw(shape, raw, replace=replace, spark=spark)
+            write_raw(shape, raw, with_events=not raw_rates, replace=replace, spark=spark)
     counts = workload.counts
     text = (
         f"{counts.topics:,} topics, {counts.subscribers:,} subscribers, {counts.pairs:,} interests; serving everything "
         f"costs {workload.totals.cost:,} deliveries per window.\nWritten to {out}"
     )
     if raw is not None:
-        text += f"\nIts raw trace is in {raw}: pubplan ingest --parameters {raw / INGEST} --events {raw / 'events'} "
+        traffic = "rates" if raw_rates else "events"
+        text += f"\nIts raw trace is in {raw}: pubplan ingest --parameters {raw / INGEST} --{traffic} {raw / traffic} "
         text += f"--subscriptions {raw / 'subscriptions'} --out DIR"
     answer(workload.manifest.to_dict(), text, json)

@@ -22,21 +22,30 @@ TIMELESS = Window("1970-01-01T00:00:00Z", "1970-01-02T00:00:00Z", 86_400.0)
 """When the events of a workload without time are said to have happened."""
 
 
-def write_raw(shape: Shape, out: str | Path, *, replace: bool = False, spark: SparkSession | None = None) -> None:
+def write_raw(
+    shape: Shape,
+    out: str | Path,
+    *,
+    with_events: bool = True,
+    replace: bool = False,
+    spark: SparkSession | None = None,
+) -> None:
     """Write ``shape`` as ``events/`` (topic, timestamp, size) and ``subscriptions/`` (subscriber, topic), in no order.
 
+    Without events, which a large shape has billions of, the first is ``rates/`` (topic, rate, size) instead.
     ``ingest.toml`` holds the options with which ``pubplan ingest`` gives the workload back, to the digest.
 
     Raises:
         InputError: ``out`` exists and ``replace`` was not asked for.
     """
-    ends = np.cumsum(shape.rates)
+    rates = shape.rates
+    ends = np.cumsum(rates)
     num_events = int(ends[-1]) if len(ends) else 0
     num_files = -(-num_events // EVENTS_PER_FILE)
     window = shape.window if shape.window.start else TIMELESS
     start, end = (_micros(moment) for moment in (window.start, window.end))
     name, seed, draw = shape.name, int(shape.parameters["seed"]), shape.draw
-    num_subscribers, topic_ids = shape.num_subscribers, numbered_ids("t", 0, len(shape.rates))
+    num_subscribers, topic_ids = shape.num_subscribers, numbered_ids("t", 0, len(rates))
 
     with whole_directory(Path(out), marker=INGEST, replace=replace) as staging:
 
@@ -63,10 +72,14 @@ def write_raw(shape: Shape, out: str | Path, *, replace: bool = False, spark: Sp
             }
             write_block(staging / "subscriptions", block, pa.table(table), is_repetitive=True)
 
-        for what, work, number in (
-            ("events", write_events, num_files),
-            ("subscriptions", write_subscriptions, num_blocks(num_subscribers)),
-        ):
+        def write_rates(block: int) -> None:
+            first, last = block_range(block, len(rates))
+            sizes = np.full(last - first, MESSAGE_BYTES, dtype=np.int64)
+            table = {"topic": topic_ids[first:last], "rate": rates[first:last], "size": sizes}
+            write_block(staging / "rates", block, pa.table(table))
+
+        traffic = ("events", write_events, num_files) if with_events else ("rates", write_rates, num_blocks(len(rates)))
+        for what, work, number in (traffic, ("subscriptions", write_subscriptions, num_blocks(num_subscribers))):
             with stage(f"writing {what}", number) as advance:
                 for _ in map_blocks(work, number, spark):
                     advance(1)
