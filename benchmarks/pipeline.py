@@ -38,8 +38,8 @@ def _count_events(directory: Path) -> None:
         source = Source("events", str(path))
 
         def with_spark() -> int:
-            events = clean_events(read_source(spark, source), TimeWindow(), "s")
-            return int(count_events(events).toArrow()["rate"].to_numpy().sum())
+            events, checks = clean_events(read_source(spark, source), TimeWindow(), "s")
+            return int(count_events(events, checks).toArrow()["rate"].to_numpy().sum())
 
         def with_duckdb() -> int:
             return sum(row[1] for row in connection.execute(query).fetchall())

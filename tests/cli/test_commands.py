@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -129,7 +130,8 @@ def test_wrong_options_exit_with_2(cli, made: Workload, tmp_path: Path, options:
 
 def test_a_wrong_workload_exits_with_2(cli, tmp_path: Path) -> None:
     """A directory that is no workload is named."""
-    answer = cli("select", tmp_path, "--threshold", 1, "--capacity", "10%", "--out", tmp_path / "plan")
+    (tmp_path / "empty").mkdir()
+    answer = cli("select", tmp_path / "empty", "--threshold", 1, "--capacity", "10%", "--out", tmp_path / "plan")
     assert (answer.code, "no manifest.json" in answer.err) == (2, True)
 
 
@@ -261,3 +263,86 @@ def test_no_verify_says_so(cli, made: Workload, tmp_path: Path) -> None:
     options = ["--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan", "--no-verify"]
     assert "NOT verified" in cli("select", made.path, *options).out
     assert json.loads((tmp_path / "plan" / "plan.json").read_text())["verified"] is False
+
+
+def test_an_output_inside_its_input_is_refused(cli, made: Workload, planned: Path) -> None:
+    """A plan inside its workload or a page inside its plan would damage it."""
+    options = ["--threshold", 27, "--capacity", "10%"]
+    for command in (
+        ["select", made.path, *options, "--out", made.path / "plan"],
+        ["select", made.path, *options, "--out", made.path, "--replace"],
+        ["report", planned, "--out", planned / "page.html"],
+    ):
+        answer = cli(*command)
+        assert (answer.code, "contain each other" in answer.err) == (2, True)
+    assert pubplan.read_workload(made.path).digest == made.digest
+
+
+def test_changed_plans_are_neither_drawn_nor_compared(cli, planned: Path, tmp_path: Path) -> None:
+    """report and diff refuse a plan that was edited; a family that does not exist is named."""
+    path = planned / "plan.json"
+    raw = json.loads(path.read_text())
+    path.write_text(json.dumps({**raw, "objective": 999.0, "gap": 0.0}))
+    for command in (["report", planned, "--out", tmp_path / "page.html"], ["diff", planned, planned]):
+        answer = cli(*command)
+        assert (answer.code, "was changed" in answer.err) == (4, True)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_stale_wins_over_another_problem(cli, make_workload, tmp_path: Path) -> None:
+    """A plan with thresholds of its workload, checked against one without, is stale."""
+    own = make_workload({"a": 2}, {"x": ["a"]}, thresholds={"x": 1})
+    assert cli("select", own.path, "--capacity", "100%", "--out", tmp_path / "plan").code == 0
+    other = make_workload({"a": 2}, {"x": ["a"]})
+    assert cli("verify", tmp_path / "plan", "--workload", other.path).code == 5
+
+
+def test_json_survives_a_plain_terminal(make_workload, tmp_path: Path) -> None:
+    """Ids beyond ASCII are escaped in JSON, and never break the answer on a terminal that cannot show them."""
+    plans = []
+    for number, capacity in enumerate((2, 4)):
+        workload = make_workload({"é😀": 2, "z": 4}, {"x": ["é😀"], "y": ["z"]})
+        problem = pubplan.select.Problem(workload, capacity, 2)
+        plans.append(pubplan.select.solve(problem, out=tmp_path / f"p{number}").plan.path)
+    script = "from pubplan.cli.main import main; main()"
+    for options in (["--json"], []):
+        command = [sys.executable, "-c", script, "diff", *map(str, plans), *options]
+        environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+        answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        if options:
+            assert json.loads(answer.stdout)["decisions"]["served"]["dropped"] == ["é😀"]
+
+
+def test_trouble_with_the_system_is_a_sentence(cli, made: Workload, tmp_path: Path, monkeypatch) -> None:
+    """A full disk or a missing permission is named, and an engine that fails exits with 1."""
+    options = ["select", made.path, "--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan"]
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device", "somewhere")
+
+    monkeypatch.setattr("os.fsync", fail)
+    answer = cli(*options)
+    assert (answer.code, answer.err.splitlines()[-1]) == (2, "pubplan: No space left on device (somewhere).")
+    monkeypatch.undo()
+    monkeypatch.setattr("pubplan.engine.memory.available_bytes", lambda: 10)
+    answer = cli(*options)
+    assert (answer.code, "Not enough memory" in answer.err) == (1, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bars_on_a_terminal(made: Workload, tmp_path: Path) -> None:
+    """On a terminal progress is drawn as bars and wiped at the end; the answer stays."""
+    import pty
+
+    leader, follower = pty.openpty()
+    script = "from pubplan.cli.main import main; main()"
+    options = ["select", str(made.path), "--threshold", "27", "--capacity", "10%", "--out", str(tmp_path / "plan")]
+    answer = subprocess.run(
+        [sys.executable, "-c", script, *options], stdout=subprocess.PIPE, stderr=follower, text=True, check=True
+    )
+    os.close(follower)
+    shown = os.read(leader, 1 << 16).decode()
+    os.close(leader)
+    assert "planning with greedy-fb3m" in shown
+    assert "\x1b[" in shown
+    assert "Verified." in answer.stdout

@@ -12,23 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from pubplan.engine import whole_directory
+from pubplan.engine import check_apart, whole_directory
 from pubplan.errors import InputError
 
 
 def write(target: Path, text: str = "new", *, replace: bool = False) -> None:
     with whole_directory(target, marker="marker.json", replace=replace) as staging:
-        (staging / "marker.json").write_text(text)
+        (staging / "marker.json").write_text(f"pubplan {text}")
 
 
 def test_the_target_appears_at_the_end(tmp_path) -> None:
     """Nothing is at the target while it is being written."""
     target = tmp_path / "deep" / "target"
     with whole_directory(target, marker="marker.json") as staging:
-        (staging / "marker.json").write_text("new")
+        (staging / "marker.json").write_text("pubplan new")
         assert not target.exists()
         assert staging.parent == target.parent
-    assert (target / "marker.json").read_text() == "new"
+    assert (target / "marker.json").read_text() == "pubplan new"
     assert [path.name for path in target.parent.iterdir()] == ["target"]
 
 
@@ -46,14 +46,14 @@ def test_an_existing_target_is_refused(tmp_path) -> None:
     write(tmp_path / "target", "old")
     with pytest.raises(InputError, match="--replace"), whole_directory(tmp_path / "target", marker="marker.json"):
         pytest.fail("the body ran")
-    assert (tmp_path / "target" / "marker.json").read_text() == "old"
+    assert (tmp_path / "target" / "marker.json").read_text() == "pubplan old"
 
 
 def test_replace_puts_the_new_one_in_place(tmp_path) -> None:
     """The old directory is gone, the new one is whole."""
     write(tmp_path / "target", "old")
     write(tmp_path / "target", "new", replace=True)
-    assert (tmp_path / "target" / "marker.json").read_text() == "new"
+    assert (tmp_path / "target" / "marker.json").read_text() == "pubplan new"
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
 
 
@@ -65,22 +65,50 @@ def test_a_failed_replacement_keeps_the_old_one(tmp_path) -> None:
         whole_directory(tmp_path / "target", marker="marker.json", replace=True),
     ):
         raise ValueError("boom")
-    assert (tmp_path / "target" / "marker.json").read_text() == "old"
+    assert (tmp_path / "target" / "marker.json").read_text() == "pubplan old"
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
 
 
-@pytest.mark.parametrize("kind", ["directory", "file"])
+@pytest.mark.parametrize("kind", ["directory", "file", "marked"])
 def test_foreign_things_are_never_replaced(tmp_path, kind: str) -> None:
     """Somebody's own directory or file survives even --replace."""
     target = tmp_path / "home"
-    if kind == "directory":
+    if kind != "file":
         target.mkdir()
         (target / "thesis.tex").write_text("precious")
+        if kind == "marked":  # a file of that name, but somebody else's
+            (target / "marker.json").write_text('{"name": "browser extension"}')
     else:
         target.write_text("precious")
     with pytest.raises(InputError, match="not written by pubplan"):
         write(target, replace=True)
     assert target.exists()
+
+
+def test_leftovers_of_killed_tasks_are_dropped(tmp_path) -> None:
+    """Temporary files of tasks that died do not become part of the directory."""
+    with whole_directory(tmp_path / "target", marker="marker.json") as staging:
+        (staging / ".00001.parquet.abc.tmp").touch()
+        (staging / "00001.parquet").touch()
+    assert [path.name for path in (tmp_path / "target").iterdir()] == ["00001.parquet"]
+
+
+def test_a_link_keeps_pointing_to_what_was_replaced(tmp_path) -> None:
+    """Writing through a symbolic link replaces what it points to."""
+    write(tmp_path / "real", "old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write(tmp_path / "link", "new", replace=True)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "marker.json").read_text() == "pubplan new"
+
+
+@pytest.mark.parametrize(("out", "given"), [("w/plan", "w"), ("w", "w/plan"), ("w", "w"), ("x/../w/p", "w")])
+def test_outputs_and_inputs_lie_apart(tmp_path, out: str, given: str) -> None:
+    """An output inside an input would damage it, around it would replace it."""
+    (tmp_path / "x").mkdir()
+    with pytest.raises(InputError, match="contain each other"):
+        check_apart(tmp_path / out, tmp_path / given)
+    check_apart(tmp_path / "w2", tmp_path / "w")
 
 
 def test_an_unwritable_place_is_an_input_error(tmp_path) -> None:
@@ -119,4 +147,4 @@ def test_kill_9_leaves_no_half_directory(tmp_path, moment: str) -> None:
         process.wait()
     assert not (tmp_path / "target").exists()
     write(tmp_path / "target")
-    assert (tmp_path / "target" / "marker.json").read_text() == "new"
+    assert (tmp_path / "target" / "marker.json").read_text() == "pubplan new"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
-from pubplan.engine import read_json_object, write_json, write_text
+from pubplan.engine import read_json_object, write_json, write_parquet, write_text
 from pubplan.errors import InputError
 
 
@@ -14,12 +15,17 @@ def test_json_comes_back(tmp_path) -> None:
     assert list(read_json_object(tmp_path / "a.json").items()) == [("b", 1), ("a", ["ü", 2.5])]
 
 
-def test_nothing_is_left_of_a_failed_write(tmp_path) -> None:
-    """Text that cannot be encoded leaves neither the file nor a temporary one."""
+def test_nothing_is_left_of_a_failed_write(tmp_path, monkeypatch) -> None:
+    """A write that fails half-way, text that cannot be encoded, a value that is no JSON: no file, no temporary one."""
     with pytest.raises(UnicodeEncodeError):
         write_text(tmp_path / "a.txt", "\ud800")
     with pytest.raises(ValueError, match="Out of range"):
         write_json(tmp_path / "a.json", float("nan"))
+    monkeypatch.setattr("os.fsync", lambda descriptor: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_text(tmp_path / "a.txt", "text")
+    with pytest.raises(ZeroDivisionError):
+        write_parquet(tmp_path / "a.parquet", pa.table({"x": [1]}))
     assert list(tmp_path.iterdir()) == []
 
 

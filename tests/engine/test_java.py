@@ -46,11 +46,17 @@ def test_path_comes_before_the_bundled_one(no_java, monkeypatch, tmp_path) -> No
 
 @pytest.mark.parametrize("version", ["1.8.0_392", "11.0.2"])
 def test_an_old_java_on_path_is_passed_over(no_java, monkeypatch, tmp_path, version) -> None:
-    """The bundled runtime serves where PATH has only an old Java."""
-    monkeypatch.setenv("PATH", str(fake_java(tmp_path / "path", version).parent))
-    assert java.find_java().origin == "bundled"
+    """A later one on PATH serves, or the bundled runtime where PATH has only old ones."""
+    old = fake_java(tmp_path / "old", version).parent
+    bundled, new = fake_java(tmp_path / "bundled", "25"), fake_java(tmp_path / "new", "21")
+    monkeypatch.setattr(java, "_bundled", lambda: bundled)
+    monkeypatch.setenv("PATH", str(old))
+    assert java.find_java() == java.Java(bundled, 25, "bundled")
+    monkeypatch.setenv("PATH", f"{old}:{new.parent}")
+    assert java.find_java() == java.Java(new, 21, "PATH")
 
 
+@pytest.mark.java
 def test_the_bundled_one_serves_alone(no_java) -> None:
     """Without any Java on the machine, the one from the package index is found and runs."""
     found = java.find_java()

@@ -26,7 +26,7 @@ def forge(
     """Copy ``plan`` to ``target`` with changes, and make its hashes and digest consistent again."""
     shutil.copytree(plan.path, target)
     for name, change in (tables or {}).items():
-        pq.write_table(change(pq.read_table(target / name)), target / name)
+        pq.write_table(change(pq.read_table(target / name)), target / name, store_schema=False)
     for name, change in (certificates or {}).items():
         path = target / "certificate" / f"{name}.json"
         path.write_text(json.dumps(change(read_json_object(path))))

@@ -10,7 +10,8 @@ import pytest
 
 import pubplan
 from pubplan.errors import InputError, NotApplicable, StalePlan, VerificationFailed
-from pubplan.planning import Exact, diff_plans, verify_plan
+from pubplan.planning import Exact, Plan, diff_plans, verify_plan
+from pubplan.problems import problem_of
 from pubplan.problems.select import FAMILY, Problem, solve
 from pubplan.workload import Workload
 
@@ -152,6 +153,68 @@ def test_damaged_plans_are_refused(problem: Problem, tmp_path: Path, damage: str
     }
     with pytest.raises(InputError, match=said[damage]):
         pubplan.read_plan(path)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        *({"files": 3}, {"files": {"a": 1}}, {"exact": None}, {"exact": {}}, {"exact": {"value": 1, "scale": 0}}),
+        *({"exact": {"value": 1.5, "scale": 1}}, {"parameters": []}, {"workload": {}}, {"bounds": None}),
+        *({"workload": {"kind": "topic", "digest": None}}, {"objective": None}, {"gap": "x"}, {"reasons": [1]}),
+        *({"reasons": [{"limit": "x"}]}, {"digest": None}, {"verified": "no"}, {"sense": "up"}, {"seed": 1.5}),
+        *({"more": 1}, {"method": ["x"]}, {"bound": True}),
+    ],
+    ids=str,
+)
+def test_fields_of_other_types_are_refused(problem: Problem, tmp_path: Path, broken: dict[str, object]) -> None:
+    """Whatever stands in plan.json, opening it ends in a sentence."""
+    path = tmp_path / "plan"
+    solve(problem, out=path)
+    raw = json.loads((path / "plan.json").read_text())
+    (path / "plan.json").write_text(json.dumps({**raw, **broken}))
+    with pytest.raises(InputError, match="damaged"):
+        pubplan.read_plan(path)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": NaN}', '{"a": Infinity}', '{"a": "\\ud800"}', "[" * 100_000, '{"a": ' + "9" * 5000 + "}"]
+)
+def test_odd_json_is_refused(problem: Problem, tmp_path: Path, text: str) -> None:
+    """NaN, half characters, bottomless nesting and endless numbers are not JSON to us."""
+    path = tmp_path / "plan"
+    solve(problem, out=path)
+    (path / "plan.json").write_text(text)
+    with pytest.raises(InputError, match="not readable JSON"):
+        pubplan.read_plan(path)
+
+
+def test_parameters_of_other_types_are_refused(problem: Problem, tmp_path: Path) -> None:
+    """A plan whose parameters make no problem is damaged."""
+    plan = solve(problem).plan
+    for number, parameters in enumerate(({}, {**plan.record["parameters"], "threshold": "x"})):
+        forged = Plan(tmp_path / str(number), {**plan.record, "parameters": parameters})
+        with pytest.raises(InputError):
+            problem_of(forged, problem.workload)
+
+
+@pytest.mark.parametrize("content", ["[]", '{"bound": {"value": null, "scale": 1}, "evidence": {}}', '{"bound": 3}'])
+def test_damaged_certificates_are_refused(problem: Problem, tmp_path: Path, content: str) -> None:
+    """A certificate holds an exact bound and its evidence."""
+    plan = solve(problem, out=tmp_path / "plan").plan
+    (tmp_path / "plan" / "certificate" / "paper.json").write_text(content)
+    with pytest.raises(InputError, match=r"paper\.json"):
+        pubplan.select.verify(problem, plan)
+
+
+def test_changes_are_noticed(problem: Problem, tmp_path: Path) -> None:
+    """check() compares files and statements with what was written."""
+    plan = solve(problem, out=tmp_path / "plan").plan
+    pubplan.read_plan(tmp_path / "plan").check()
+    raw = json.loads((tmp_path / "plan" / "plan.json").read_text())
+    (tmp_path / "plan" / "plan.json").write_text(json.dumps({**raw, "objective": 999.0}))
+    with pytest.raises(VerificationFailed, match="changed"):
+        pubplan.read_plan(tmp_path / "plan").check()
+    assert plan.record["objective"] != 999.0
 
 
 def test_the_digest_is_about_content(problem: Problem, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_names_do_not_matter(family: Family, method: str, variant: str, data: st
             return
         assert plain.exact == renamed.exact
         assert plain.bounds == renamed.bounds
-        for table, key in family.decision_keys.items():
+        for table, (_, key) in family.decisions.items():
             old, new = plain.plan.decisions(table), renamed.plan.decisions(table)
             assert [rename(name) for name in old[key].to_pylist()] == new[key].to_pylist()
             assert old.drop_columns([key]).equals(new.drop_columns([key]))

@@ -181,6 +181,62 @@ def test_damaged_manifests_are_refused(tiny: Workload, tmp_path: Path) -> None:
             pubplan.read_workload(copy)
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda raw: raw["counts"].update(rows_in=7),
+        lambda raw: raw["counts"].update(rows_in="x"),
+        lambda raw: raw["counts"].update(rejected={"bad": 1}),
+        lambda raw: raw["blocks"]["interests"][0].update(pairs=None),
+        lambda raw: raw["blocks"]["interests"][0].update(rows=3),
+        lambda raw: raw["totals"].update(cost=-1),
+        lambda raw: raw["window"].update(seconds="soon", end=[]),
+    ],
+)
+def test_edits_beside_the_digest_are_refused(tiny: Workload, tmp_path: Path, edit) -> None:
+    """Row counts that do not add up, blocks of other sizes, values of other types."""
+    copy = copy_of(tiny, tmp_path)
+    raw = json.loads((copy / "manifest.json").read_text())
+    edit(raw)
+    (copy / "manifest.json").write_text(json.dumps(raw))
+    with pytest.raises(InputError, match=r"manifest\.json"):
+        pubplan.read_workload(copy)
+
+
+def test_false_totals_are_found_by_check(tiny: Workload) -> None:
+    """A manifest that promises ten times the cost, digest and all, does not survive the check."""
+    false = replace(tiny.manifest, totals=replace(tiny.totals, cost=10 * tiny.totals.cost))
+    with pytest.raises(InputError, match="other totals"):
+        Workload(tiny.path, false).check()
+
+
+def test_damaged_interests_are_refused(tiny: Workload, tmp_path: Path) -> None:
+    """A file of the right size with other content ends in a sentence, whoever reads it."""
+    copy = copy_of(tiny, tmp_path)
+    path = copy / "interests" / "00000.parquet"
+    path.write_bytes(bytes(path.stat().st_size))
+    opened = pubplan.read_workload(copy)
+    for read in (lambda: opened.optional_columns, opened.csr, opened.check):
+        with pytest.raises(InputError, match="cannot be read"):
+            read()
+
+
+def test_interests_of_another_type_are_refused(tiny: Workload, tmp_path: Path) -> None:
+    """Topics that are not lists of integers, and topics that do not exist."""
+    copy = copy_of(tiny, tmp_path)
+    path = copy / "interests" / "00000.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(2, "topics", pa.array(["a"] * 4)), path)
+    with pytest.raises(InputError, match="list of int32"):
+        Workload(copy, tiny.manifest).csr()
+    pq.write_table(table.set_column(2, "topics", pa.array([[9, 9], [9], [9, 9], [9]], pa.list_(pa.int32()))), path)
+    with pytest.raises(InputError, match="outside"):
+        Workload(copy, tiny.manifest).csr()
+    pq.write_table(table.slice(0, 2), path)
+    with pytest.raises(InputError, match="size its manifest says"):
+        Workload(copy, tiny.manifest).csr()
+
+
 def test_a_grown_file_is_refused_at_once(tiny: Workload, tmp_path: Path) -> None:
     """Sizes are compared when a workload is opened."""
     copy = copy_of(tiny, tmp_path)
@@ -222,8 +278,14 @@ def test_interests_that_contradict_the_topics_are_refused(tiny: Workload, tmp_pa
 
 
 def test_too_little_memory_is_said_before_reading(tiny: Workload, monkeypatch) -> None:
-    """csr() refuses and says how much it needs."""
-    monkeypatch.setattr("pubplan.engine.memory.available_bytes", lambda: 10)
+    """csr() asks for the size of its arrays, and refuses with it where that is too much."""
+    asked = []
+    monkeypatch.setattr("pubplan.workload.csr.require_memory", lambda need, purpose: asked.append(need))
+    tiny.csr()
+    # 6 pairs twice at 4 bytes, 5 + 5 offsets at 8, and room to work
+    assert 6 * 8 + 10 * 8 <= asked[0] < 10_000
+    monkeypatch.undo()
+    monkeypatch.setattr("pubplan.engine.memory.available_bytes", lambda: 100)
     with pytest.raises(EngineError, match=r"6 interests .* needs .* GB"):
         tiny.csr()
 
@@ -247,6 +309,11 @@ def test_unknown_topics_and_missing_thresholds_are_refused(make_workload) -> Non
         make_workload({"a": 1}, {"x": ["b"]})
     with pytest.raises(InputError, match="every subscriber"):
         make_workload({"a": 1}, {"x": ["a"], "y": []}, thresholds={"x": 1})
+    for rates, interests in (({"a": 2.9}, {}), ({"a": True}, {}), ({1: 1}, {}), ({"a": 1}, {7: ["a"]})):
+        with pytest.raises(InputError):
+            make_workload(rates, interests)
+    twice = make_workload({"a": 1}, {"x": ["a", "a", "a"]})
+    assert (twice.counts.rows_in, twice.counts.kept, twice.counts.duplicates) == (3, 1, 2)
 
 
 def test_too_many_topics_are_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pubplan.cli.options import Json, PlanPath
+from pubplan.cli.options import Json, PlanPath, Quiet
 
 if TYPE_CHECKING:
     from pubplan.planning import Diff
@@ -18,6 +18,7 @@ SHOWN = 10
 def diff(
     old: PlanPath,
     new: Annotated[Path, typer.Argument(metavar="OTHER", help="The plan to compare it with.")],
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Compare two plans of one family: what they say, and which decisions change."""
@@ -26,6 +27,8 @@ def diff(
     from pubplan.problems import family_named
 
     before, after = read_plan(old), read_plan(new)
+    before.check()
+    after.check()
     found = diff_plans(family_named(before.family), before, after)
     answer(found.to_dict(), _sentences(found), json)
 
@@ -35,7 +38,7 @@ def _sentences(found: Diff) -> str:
 
     if found.is_empty:
         return "The plans are the same."
-    lines = [f"{name}: {old} -> {new}" for name, (old, new) in found.statements.items()]
+    lines = [safe(f"{name}: {old} -> {new}", longest=400) for name, (old, new) in found.statements.items()]
     for table, change in found.decisions.items():
         lines.append(f"{table}: {len(change.added):,} added, {len(change.dropped):,} dropped, {change.kept:,} kept")
         for sign, ids in (("+", change.added), ("-", change.dropped)):

@@ -120,11 +120,14 @@ def _write(
     from pubplan.cli.progress import showing_progress
     from pubplan.cli.session import maybe_spark
     from pubplan.cli.show import answer
-    from pubplan.engine import check_free, num_blocks
+    from pubplan.engine import check_apart, check_free, num_blocks
     from pubplan.generate import generate, write_raw
     from pubplan.generate.raw import INGEST
+    from pubplan.workload import MANIFEST
 
+    check_free(out, marker=MANIFEST, replace=replace)
     if raw is not None:
+        check_apart(raw, out)
         check_free(raw, marker=INGEST, replace=replace)
 
     with showing_progress(quiet), maybe_spark(master, conf, num_blocks(shape.num_subscribers)) as spark:

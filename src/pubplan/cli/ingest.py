@@ -78,7 +78,7 @@ def ingest(
     from pubplan.cli.progress import showing_progress
     from pubplan.cli.session import started_spark
     from pubplan.cli.show import answer
-    from pubplan.engine import check_free
+    from pubplan.engine import check_apart, check_free
     from pubplan.pipeline import ingest as run
     from pubplan.workload import MANIFEST
 
@@ -98,6 +98,7 @@ def ingest(
         "max-rejected": max_rejected,
     }
     job = _job(_options(parameters, given), _assignments("--column", column), _assignments("--option", option))
+    check_apart(out, *(Path(source.path) for source in (job.traffic, job.audience)))
     check_free(out, marker=MANIFEST, replace=replace)
     with showing_progress(quiet), started_spark(master, conf) as spark:
         workload = run(spark, job, out, replace=replace)

@@ -57,6 +57,13 @@ def run(arguments: Sequence[str]) -> int:
     except PubplanError as error:
         print(f"pubplan: {error}", file=sys.stderr)
         return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), UNEXPECTED)
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        print(f"pubplan: {error.strerror or error}{place}.", file=sys.stderr)
+        return EXIT_CODES[InputError]
+    except MemoryError:
+        print("pubplan: not enough memory for this.", file=sys.stderr)
+        return UNEXPECTED
     return 0
 
 

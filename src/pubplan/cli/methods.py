@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-from pubplan.cli.options import Json
+from pubplan.cli.options import Json, Quiet
 
 _SHOWN = ("guarantee", "complexity", "applies", "paper")
 
 
 def methods(
     family: Annotated[str | None, typer.Argument(metavar="FAMILY", help="Only this family.")] = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """List the methods of every family with guarantee, complexity and source."""

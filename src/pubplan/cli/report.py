@@ -20,14 +20,20 @@ def report(
     """Write plans and workloads as one self-contained HTML page that opens offline."""
     from pubplan.cli.progress import showing_progress
     from pubplan.cli.show import answer
+    from pubplan.engine import check_apart
     from pubplan.planning import read_plan
+    from pubplan.problems import family_named
     from pubplan.report import check_page, write_page
     from pubplan.workload import MANIFEST, read_workload
 
+    check_apart(out, *paths)
     check_page(out, replace)
     is_workload = [(path / MANIFEST).is_file() for path in paths]
     with showing_progress(quiet):
         plans = [read_plan(path) for path, other in zip(paths, is_workload, strict=True) if not other]
+        for plan in plans:
+            plan.check()
+            family_named(plan.family)
         workloads = [read_workload(path) for path, one in zip(paths, is_workload, strict=True) if one]
         size = write_page(plans, out, workloads=workloads, replace=replace)
     answer({"page": str(out), "bytes": size}, f"Page written to {out}", json)

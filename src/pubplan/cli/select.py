@@ -50,27 +50,30 @@ def select(
     from pubplan.cli.progress import showing_progress
     from pubplan.cli.session import maybe_spark
     from pubplan.cli.show import answer
-    from pubplan.engine import check_free
+    from pubplan.engine import check_apart, check_free
     from pubplan.errors import InputError
     from pubplan.planning import PLAN
-    from pubplan.problems.select import Problem, solve
+    from pubplan.problems.select import FAMILY, Problem, solve
     from pubplan.workload import read_workload
 
     given = {"capacity": capacity, "threshold": threshold, "objective": objective, "method": method, "bound": bound}
     options = _options(parameters, given)
     if "capacity" not in options:
         raise InputError("No capacity: pass --capacity, for instance --capacity 10%.")
+    check_apart(out, workload)
     check_free(out, marker=PLAN, replace=replace)
     opened = read_workload(workload)
     asked = {name: options[name] for name in ("capacity", "threshold", "objective") if name in options}
     problem = Problem(opened, **asked)
+    method_name = FAMILY.method_for(problem, options.get("method")).name  # before Spark is started for nothing
+    FAMILY.bounds_named(options.get("bound"))
     with showing_progress(quiet), maybe_spark(master, conf, len(opened.interests_blocks)) as spark:
         if check:
             opened.check(spark)
         result = solve(
             problem,
-            options.get("method"),
-            parameters=options.get(options.get("method") or "greedy-fb3m"),
+            method_name,
+            parameters=options.get(method_name),
             seed=seed,
             bound=options.get("bound"),
             out=out,
@@ -101,7 +104,7 @@ def _options(path: Path | None, given: dict[str, Any]) -> dict[str, Any]:
 def _sentences(result: Result, out: Path) -> str:
     from pubplan.cli.show import percent
     from pubplan.problems.select import SERVED
-    from pubplan.report.frame import number
+    from pubplan.report.frame import number_down, number_up
 
     counts = result.problem.workload.counts
     served = result.plan.decisions(SERVED)
@@ -109,14 +112,13 @@ def _sentences(result: Result, out: Path) -> str:
     capacity = result.plan.record["parameters"]["capacity_cost"]
     share = percent(result.objective / counts.subscribers) if counts.subscribers else "all"
     lines = [
-        f"Serving {served.num_rows:,} of {counts.topics:,} topics satisfies {number(result.objective)} of "
+        f"Serving {served.num_rows:,} of {counts.topics:,} topics satisfies {number_down(result.objective)} of "
         f"{counts.subscribers:,} subscribers ({share}).",
         f"That takes {cost:,} of {capacity:,} deliveries per window.",
     ]
     if result.bound is not None and result.gap is not None:
-        lines.append(
-            f"No plan can satisfy more than {number(result.bound)}: this one is within {percent(result.gap)} of that."
-        )
+        bound = number_up(result.bound)
+        lines.append(f"No plan can satisfy more than {bound}: this one is within {percent(result.gap)} of that.")
     lines += [f"Binding: {reason}." for reason in result.reasons]
     state = "Verified" if result.plan.record["verified"] else "NOT verified"
     lines.append(f"{state}. Plan written to {out}")

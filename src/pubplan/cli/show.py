@@ -9,7 +9,7 @@ from typing import Any
 
 def answer(value: Any, text: str, as_json: bool) -> None:
     """Print ``value`` as JSON, or ``text`` for people."""
-    line = json.dumps(value, indent=2, ensure_ascii=False) if as_json else text
+    line = json.dumps(value, indent=2) if as_json else text
     # A name may hold anything; what the terminal cannot show is escaped rather than fatal.
     encoding = sys.stdout.encoding or "utf-8"
     print(line.encode(encoding, errors="backslashreplace").decode(encoding))

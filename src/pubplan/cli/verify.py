@@ -23,12 +23,13 @@ def verify(
     from pubplan.cli.session import maybe_spark
     from pubplan.cli.show import answer
     from pubplan.errors import VerificationFailed
-    from pubplan.planning import check_answers, read_plan, verify_plan
+    from pubplan.planning import check_answers, check_fresh, read_plan, verify_plan
     from pubplan.problems import family_named, problem_of
-    from pubplan.report.frame import number
+    from pubplan.report.frame import number_down
     from pubplan.workload import read_workload
 
     opened, read = read_workload(workload), read_plan(plan)
+    check_fresh(read, opened)
     problem, family = problem_of(read, opened), family_named(read.family)
     check_answers(family, problem, read)
     with showing_progress(quiet), maybe_spark(master, conf, len(opened.interests_blocks)) as spark:
@@ -36,7 +37,7 @@ def verify(
         verdict = verify_plan(family, problem, read, spark)
     if not verdict.ok and not json:
         raise VerificationFailed(f"{plan} fails:", verdict.violations)
-    text = f"{plan} keeps its promises: {number(float(verdict.objective))} {problem.unit}, as it says."
+    text = f"{plan} keeps its promises: {number_down(float(verdict.objective))} {problem.unit}, as it says."
     answer(verdict.to_dict(), text, json)
     if not verdict.ok:
         raise typer.Exit(4)

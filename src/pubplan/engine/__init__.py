@@ -17,7 +17,7 @@ from pubplan.engine.blocks import (
     write_parquet,
 )
 from pubplan.engine.digests import digest_blocks, digest_table, digest_value
-from pubplan.engine.directories import Keeper, check_free, whole_directory
+from pubplan.engine.directories import Keeper, check_apart, check_free, whole_directory
 from pubplan.engine.draws import draws
 from pubplan.engine.files import file_sha256, read_json_object, write_bytes, write_json, write_text
 from pubplan.engine.integers import MAX_INT64, exact_dot, exact_sum
@@ -41,6 +41,7 @@ __all__ = [
     "available_bytes",
     "block_name",
     "block_range",
+    "check_apart",
     "check_free",
     "digest_blocks",
     "digest_table",

@@ -102,7 +102,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
             return file.read(columns=list(columns) if columns is not None else None, use_threads=False)
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing.") from error
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
 
 

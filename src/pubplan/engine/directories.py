@@ -28,12 +28,12 @@ def whole_directory(target: Path, *, marker: str, replace: bool = False) -> Iter
 
     A process killed on the way leaves ``target`` as it was (and a hidden ``.name.*.tmp`` beside it). An existing
     ``target`` is refused; with ``replace`` it is moved aside before the new one takes its place and then removed, but
-    only when it holds ``marker``, the file that says it is one of ours.
+    only when it holds ``marker``, a file that says it is one of ours.
 
     Raises:
         InputError: ``target`` exists and may not be replaced, or its parent cannot be written.
     """
-    target = Path(os.path.abspath(target))
+    target = Path(os.path.realpath(target))
     check_free(target, marker=marker, replace=replace)
     staging = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
@@ -65,8 +65,30 @@ def check_free(target: Path, *, marker: str, replace: bool) -> None:
         return
     if not replace:
         raise InputError(f"{target} exists already. Choose another --out, or pass --replace to overwrite it.")
-    if not (target / marker).is_file():
-        raise InputError(f"{target} is not replaced: it has no {marker}, so it was not written by pubplan.")
+    if not _is_ours(target / marker):
+        raise InputError(f"{target} is not replaced: it has no {marker} of ours, so it was not written by pubplan.")
+
+
+def check_apart(out: Path, *inputs: Path) -> None:
+    """Refuse an output inside an input, which it would damage, or around one.
+
+    Raises:
+        InputError: ``out`` lies in one of the ``inputs``, or one of them in ``out``.
+    """
+    target = Path(os.path.realpath(out))
+    for given in inputs:
+        place = Path(os.path.realpath(given))
+        if target.is_relative_to(place) or place.is_relative_to(target):
+            raise InputError(f"--out {out} and the input {given} must not contain each other.")
+
+
+def _is_ours(marker: Path) -> bool:
+    """Whether a file begins as pubplan's manifests, plans and option files do."""
+    try:
+        with open(marker, "rb") as handle:
+            return b"pubplan" in handle.read(100)
+    except OSError:
+        return False
 
 
 def _move_into_place(staging: Path, target: Path, *, marker: str, replace: bool) -> None:

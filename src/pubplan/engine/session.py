@@ -79,11 +79,13 @@ def parse_conf(settings: list[str]) -> dict[str, str]:
     Raises:
         InputError: a setting has no ``=`` or does not begin with ``spark.``.
     """
-    parsed = {}
+    parsed: dict[str, str] = {}
     for setting in settings:
         key, separator, value = setting.partition("=")
         if not separator or not key.startswith("spark."):
             raise InputError(f"--conf takes spark.some.key=value, not '{setting}'.")
+        if key == "spark.master":
+            raise InputError("Name the Spark master with --master, not with --conf.")
         parsed[key] = value
     return parsed
 

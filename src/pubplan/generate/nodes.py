@@ -19,6 +19,7 @@ from pubplan.generate.shape import Shape
 from pubplan.workload import Int32Array, Int64Array
 
 SMALLEST, LARGEST = 10, 90
+MAX_NODES, MAX_TOPICS = 999_999_999, 1_000_000
 _KEYS_AT_ONCE = 1 << 22
 
 
@@ -33,6 +34,8 @@ def nodes_shape(name: str, log_shares: npt.NDArray[np.float64], num_nodes: int, 
 def check_size(num_nodes: int, num_topics: int) -> None:
     if num_nodes < 1 or num_topics < 1:
         raise InputError(f"--nodes and --topics must be at least 1, not {num_nodes} and {num_topics}.")
+    if num_nodes > MAX_NODES or num_topics > MAX_TOPICS:
+        raise InputError(f"At most {MAX_NODES:,} nodes and {MAX_TOPICS:,} topics can be drawn.")
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def write_raw(
 
 
 def _options(window: Window) -> str:
-    lines = ["[ingest]"]
+    lines = ["# Options for pubplan ingest, which make this raw trace a workload again.", "[ingest]"]
     if window.start:
         lines += [f'window-start = "{window.start}"', f'window-end = "{window.end}"']
     else:

@@ -35,8 +35,10 @@ def kernel(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answe
 @cache
 def cache_directory() -> Path:
     """Where compiled kernels are kept: under NUMBA_CACHE_DIR, else the user's cache, else a temporary directory."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    base = Path(os.environ.get("NUMBA_CACHE_DIR") or home / "pubplan")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if home.startswith("~"):  # nobody is at home
+        home = tempfile.gettempdir()
+    base = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(home) / "pubplan")
     directory = base / f"kernels-{_sources_hash()}"
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -40,6 +40,12 @@ REASONS = {
 """Why a row was rejected, in the order in which reasons are looked for."""
 
 TimestampUnit = Literal["s", "ms", "us"]
+Checks: TypeAlias = "list[tuple[str, Column]]"
+"""Reasons in order of precedence, each with the condition under which it rejects a row."""
+
+REPLACEMENT = "\ufffd"
+"""What Spark puts in place of bytes that are not UTF-8."""
+
 MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999  # years 1 to 9999
@@ -82,44 +88,50 @@ def iso(micros: int) -> str:
     return text + (f".{rest:06d}".rstrip("0") if rest else "") + "Z"
 
 
-def clean_events(frame: DataFrame, window: TimeWindow, unit: TimestampUnit) -> DataFrame:
-    """Events as ``topic``, ``micros``, ``size``, ``event``, ``raw`` and ``reason`` (null for good rows)."""
+def clean_events(frame: DataFrame, window: TimeWindow, unit: TimestampUnit) -> tuple[DataFrame, Checks]:
+    """Events as ``topic``, ``micros``, ``size``, ``event``, ``raw`` and ``reason`` (null for good rows).
+
+    Also the checks that look at more than the topic's id, for counting without looking at ids row by row.
+    """
     micros = _micros(frame, unit)
-    inside = F.lit(True)
-    if window.start is not None:
-        inside &= micros >= window.start
-    if window.end is not None:
-        inside &= micros < window.end
     ids = [name for name in ("topic", "event") if name in frame.columns]
-    checks = [
-        *_record_checks(frame, ids),
-        (BAD_TIMESTAMP, micros.isNull() | ~micros.between(_EARLIEST, _LATEST)),
-        (OUTSIDE_WINDOW, ~inside),
-        *_count_check(frame, "size", BAD_SIZE),
-    ]
-    return frame.select(
+    typed = frame.select(
         *(F.col(name).cast("string").alias(name) for name in ids),
         micros.alias("micros"),
         _count(frame, "size").alias("size"),
         "raw",
-        _reason(checks),
+        "is_malformed",
     )
-
-
-def clean_rates(frame: DataFrame) -> DataFrame:
-    """Rates as ``topic``, ``rate``, ``size``, ``raw`` and ``reason``."""
+    moment = F.col("micros")
+    inside = F.lit(True)
+    if window.start is not None:
+        inside &= moment >= window.start
+    if window.end is not None:
+        inside &= moment < window.end
     checks = [
-        *_record_checks(frame, ["topic"]),
-        *_count_check(frame, "rate", BAD_RATE),
+        (MALFORMED, F.col("is_malformed")),
+        (BAD_TIMESTAMP, moment.isNull() | ~moment.between(_EARLIEST, _LATEST)),
+        (OUTSIDE_WINDOW, ~inside),
         *_count_check(frame, "size", BAD_SIZE),
     ]
-    return frame.select(
+    return typed.withColumn("reason", _reason([checks[0], *_id_checks(ids), *checks[1:]])), checks
+
+
+def clean_rates(frame: DataFrame) -> tuple[DataFrame, Checks]:
+    """Rates as ``topic``, ``rate``, ``size``, ``raw`` and ``reason``, and the checks that look beyond the id."""
+    typed = frame.select(
         F.col("topic").cast("string").alias("topic"),
         _count(frame, "rate").alias("rate"),
         _count(frame, "size").alias("size"),
         "raw",
-        _reason(checks),
+        "is_malformed",
     )
+    checks = [
+        (MALFORMED, F.col("is_malformed")),
+        *_count_check(frame, "rate", BAD_RATE),
+        *_count_check(frame, "size", BAD_SIZE),
+    ]
+    return typed.withColumn("reason", _reason([checks[0], *_id_checks(["topic"]), *checks[1:]])), checks
 
 
 def clean_subscriptions(frame: DataFrame) -> DataFrame:
@@ -129,34 +141,50 @@ def clean_subscriptions(frame: DataFrame) -> DataFrame:
     """
     subscriber, topic = ("subscriber", "topic") if "subscriber" in frame.columns else ("follower", "followee")
     optional = [name for name in ("weight", "threshold") if name in frame.columns]
-    checks = [
-        *_record_checks(frame, [subscriber, topic]),
-        *_count_check(frame, "weight", BAD_WEIGHT),
-        *_count_check(frame, "threshold", BAD_THRESHOLD),
-    ]
-    return frame.select(
+    typed = frame.select(
         F.col(subscriber).cast("string").alias("subscriber_id"),
         F.col(topic).cast("string").alias("topic_id"),
         *(_count(frame, name).alias(name) for name in optional),
         "raw",
-        _reason(checks),
+        "is_malformed",
     )
+    checks = [
+        (MALFORMED, F.col("is_malformed")),
+        *_id_checks(["subscriber_id", "topic_id"]),
+        *_count_check(frame, "weight", BAD_WEIGHT),
+        *_count_check(frame, "threshold", BAD_THRESHOLD),
+    ]
+    return typed.withColumn("reason", _reason(checks)).drop("is_malformed")
 
 
-def _record_checks(frame: DataFrame, ids: list[str]) -> list[tuple[str, Column]]:
-    texts = [F.col(name).cast("string") for name in ids]
+def reason_checks() -> Checks:
+    """Checks that repeat the reason a row was given already."""
+    return [(reason, F.col("reason") == reason) for reason in REASONS]
+
+
+def exclusive(checks: Checks) -> Checks:
+    """The same checks, each failing only where none before it does."""
+    found, earlier = [], F.lit(False)
+    for reason, failed in checks:
+        fails = F.coalesce(failed, F.lit(False))
+        found.append((reason, fails & ~earlier))
+        earlier |= fails
+    return found
+
+
+def _id_checks(ids: list[str]) -> Checks:
     missing, undecodable = F.lit(False), F.lit(False)
-    for text in texts:
-        missing |= text.isNull() | (text == "")
-        undecodable |= text.contains("\ufffd")
-    return [(MALFORMED, F.col("is_malformed")), (MISSING_ID, missing), (BAD_ENCODING, undecodable)]
+    for name in ids:
+        missing |= F.col(name).isNull() | (F.col(name) == "")
+        undecodable |= F.col(name).contains(REPLACEMENT)
+    return [(MISSING_ID, missing), (BAD_ENCODING, undecodable)]
 
 
-def _count_check(frame: DataFrame, name: str, reason: str) -> list[tuple[str, Column]]:
+def _count_check(frame: DataFrame, name: str, reason: str) -> Checks:
+    """A check of a column that was typed before; none where the source does not have it."""
     if name not in frame.columns:
         return []
-    value = _count(frame, name)
-    return [(reason, value.isNull() | (value < 0))]
+    return [(reason, F.col(name).isNull() | (F.col(name) < 0))]
 
 
 def _count(frame: DataFrame, name: str) -> Column:
@@ -183,8 +211,9 @@ def _micros(frame: DataFrame, unit: TimestampUnit) -> Column:
     return F.try_multiply(column.try_cast("bigint"), F.lit(MICROS[unit]).cast("bigint"))
 
 
-def _reason(checks: list[tuple[str, Column]]) -> Column:
+def _reason(checks: Checks) -> Column:
+    """The first check that fails."""
     reason = F.lit(None).cast("string")
     for name, failed in reversed(checks):
         reason = F.when(failed, F.lit(name)).otherwise(reason)
-    return reason.alias("reason")
+    return reason

@@ -17,13 +17,18 @@ from pyspark.sql import functions as F
 from pubplan.engine import digest_table, read_parquet, stage, whole_directory, write_parquet
 from pubplan.errors import InputError
 from pubplan.pipeline.clean import (
+    BAD_ENCODING,
+    MALFORMED,
+    MISSING_ID,
     REASONS,
+    REPLACEMENT,
     TimestampUnit,
     TimeWindow,
     clean_events,
     clean_rates,
     clean_subscriptions,
     iso,
+    reason_checks,
 )
 from pubplan.pipeline.interests import PAIRS_PER_PART, group_by_subscriber, name_topics, write_numbered, write_parts
 from pubplan.pipeline.rates import add_rates, count_events, drop_repeated_events
@@ -113,9 +118,8 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
         scratch = staging / "scratch"
         scratch.mkdir()
         with stage(f"counting {job.traffic.kind}"):
-            traffic = _clean_traffic(spark, job)
-            counted = _count(job, traffic).toArrow()
-            traffic_rows = _traffic_rows(counted)
+            traffic, counts = _clean_traffic(spark, job)
+            counted, traffic_rows = settle(counts.toArrow())
             _check_rejected(job, job.traffic, traffic, traffic_rows.rejected, traffic_rows.rows_in)
         with stage(f"cleaning {job.audience.kind}"):
             subscriptions = clean_subscriptions(read_source(spark, job.audience))
@@ -155,41 +159,54 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
     return read_workload(out)
 
 
-def _clean_traffic(spark: SparkSession, job: Ingest) -> DataFrame:
+def _clean_traffic(spark: SparkSession, job: Ingest) -> tuple[DataFrame, DataFrame]:
+    """The rows with their reasons, and the same counted per topic."""
     raw = read_source(spark, job.traffic)
     if job.traffic.kind == "rates":
-        return clean_rates(raw)
-    events = clean_events(raw, job.window, job.timestamp_unit)
-    return drop_repeated_events(events) if "event" in events.columns else events
+        rates, checks = clean_rates(raw)
+        return rates, add_rates(rates, checks)
+    events, checks = clean_events(raw, job.window, job.timestamp_unit)
+    if "event" not in events.columns:
+        return events, count_events(events, checks)
+    once = drop_repeated_events(events)
+    return once, count_events(once, reason_checks())
 
 
-def _count(job: Ingest, traffic: DataFrame) -> DataFrame:
-    return add_rates(traffic) if job.traffic.kind == "rates" else count_events(traffic)
+def settle(counted: pa.Table) -> tuple[pa.Table, RowCounts]:
+    """Look at the ids, once per topic: the topics that stay, and what became of all rows.
+
+    Of a topic whose id cannot be used every row is rejected, for that reason unless it is malformed besides.
+    """
+    topic = counted["topic"]
+    is_missing = pc.or_kleene(pc.is_null(topic), pc.equal(topic, "")).combine_chunks()
+    is_undecodable = pc.and_not(pc.fill_null(pc.match_substring(topic, REPLACEMENT), False), is_missing)
+    is_usable = pc.invert(pc.or_(is_missing, is_undecodable))
+    rejected = dict.fromkeys(REASONS, 0)
+    for reason, kind in ((MISSING_ID, is_missing), (BAD_ENCODING, is_undecodable)):
+        unusable = counted.filter(kind)
+        rejected[MALFORMED] += _sum(unusable[MALFORMED])
+        rejected[reason] += _sum(unusable["rows"]) - _sum(unusable[MALFORMED])
+    usable = counted.filter(is_usable)
+    for reason in rejected.keys() & set(counted.column_names):
+        rejected[reason] += _sum(usable[reason])
+    kept, used = _sum(usable["kept"]), _sum(usable["used"])
+    found = {reason: number for reason, number in sorted(rejected.items()) if number}
+    rows = RowCounts(_sum(counted["rows"]), kept, found, used - kept)
+    return usable.filter(pc.greater(usable["kept"], 0)), rows
 
 
-def _traffic_rows(counted: pa.Table) -> RowCounts:
-    good, bad = _split(counted)
-    read = int(pc.sum(good["rows"]).as_py() or 0)
-    # Rates may come in several rows per topic, which are added up; only repeated events are duplicates.
-    repeated = read - int(pc.sum(good["rate"]).as_py() or 0) if pc.sum(good["first"]).as_py() is not None else 0
-    rejected = {row["reason"]: row["rows"] for row in bad.sort_by("reason").to_pylist()}
-    return RowCounts(read + sum(rejected.values()), read - repeated, rejected, repeated)
-
-
-def _split(counted: pa.Table) -> tuple[pa.Table, pa.Table]:
-    is_good = pc.is_null(counted["reason"])
-    return counted.filter(is_good), counted.filter(pc.invert(is_good))
+def _sum(column: pa.ChunkedArray) -> int:
+    return int(pc.sum(column).as_py() or 0)
 
 
 def _number_topics(counted: pa.Table, job: Ingest, subscriptions: DataFrame) -> Topics:
     """Sort the topics by the bytes of their ids; a topic's number is its place."""
-    good, _ = _split(counted)
     for column, said in (("rate", "rates"), ("sized", "rates")):
-        if good[column].null_count:
+        if counted[column].null_count:
             raise InputError(f"The {said} of a topic in {job.traffic.path} add up to more than 64 bits hold.")
-    ids = good["topic"].combine_chunks()
-    rates = np.asarray(good["rate"], dtype=np.int64)
-    sizes = _mean_sizes(good, job)
+    ids = counted["topic"].combine_chunks()
+    rates = np.asarray(counted["rate"], dtype=np.int64)
+    sizes = _mean_sizes(counted, job)
     if job.keep_unknown:
         known = pa.table({"id": ids})
         wanted = subscriptions.where(F.col("reason").isNull()).select("topic_id").distinct().toArrow()["topic_id"]
@@ -278,9 +295,8 @@ def _write_rejected(sources: Mapping[str, tuple[DataFrame, Mapping[str, int]]], 
 
 def _window(given: TimeWindow, counted: pa.Table) -> Window:
     """The window given; ends left open are the first and last event."""
-    good, _ = _split(counted)
-    start = given.start if given.start is not None else pc.min(good["first"]).as_py()
-    end = given.end if given.end is not None else pc.max(good["last"]).as_py()
+    start = given.start if given.start is not None else pc.min(counted["first"]).as_py()
+    end = given.end if given.end is not None else pc.max(counted["last"]).as_py()
     seconds = None if start is None or end is None else (end - start) / 1e6
     return Window(None if start is None else iso(start), None if end is None else iso(end), seconds)
 

@@ -1,43 +1,49 @@
-"""From clean events or rates to one row per topic."""
+"""From typed events or rates to one row per topic."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
+
+from pubplan.pipeline.clean import Checks, exclusive
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def count_events(events: DataFrame) -> DataFrame:
-    """Count events per topic, and rejected rows per reason (with a null topic), in one pass.
+def count_events(events: DataFrame, checks: Checks) -> DataFrame:
+    """Count events per topic in one pass; the columns of :func:`_per_topic`.
 
-    ``rows`` is the number of rows read, ``rate`` that of events, ``bytes`` and ``sized`` the sum and number of their
-    sizes, ``first`` and ``last`` their earliest and latest moment.
+    ``rate`` is the number of good events, ``bytes`` and ``sized`` the sum and number of their sizes, ``first`` and
+    ``last`` their earliest and latest moment.
     """
-    copies = F.sum("copies") if "copies" in events.columns else F.count(F.lit(1))
-    return events.groupBy(_good_topic(), "reason").agg(
-        copies.alias("rows"),
-        F.count(F.lit(1)).alias("rate"),
-        F.try_sum("size").alias("bytes"),
-        F.count("size").alias("sized"),
-        F.min("micros").alias("first"),
-        F.max("micros").alias("last"),
+    good = _good(checks)
+    return _per_topic(
+        events,
+        checks,
+        F.count_if(good).alias("rate"),
+        F.try_sum(F.when(good, F.col("size"))).alias("bytes"),
+        F.count_if(good & F.col("size").isNotNull()).alias("sized"),
+        F.min(F.when(good, F.col("micros"))).alias("first"),
+        F.max(F.when(good, F.col("micros"))).alias("last"),
     )
 
 
-def add_rates(rates: DataFrame) -> DataFrame:
+def add_rates(rates: DataFrame, checks: Checks) -> DataFrame:
     """Add up the rates of each topic, which may come in several rows; the columns of :func:`count_events`.
 
     Sizes are weighted by rate. A sum that leaves 64 bits is null.
     """
-    sized_rate = F.when(F.col("size").isNotNull(), F.col("rate")).otherwise(0)
-    return rates.groupBy(_good_topic(), "reason").agg(
-        F.count(F.lit(1)).alias("rows"),
-        F.try_sum(F.coalesce("rate", F.lit(0))).alias("rate"),
-        F.try_sum(F.try_multiply("size", "rate")).alias("bytes"),
-        F.try_sum(sized_rate).alias("sized"),
+    good = _good(checks)
+    rate = F.when(good, F.col("rate")).otherwise(0)
+    return _per_topic(
+        rates,
+        checks,
+        F.try_sum(rate).alias("rate"),
+        F.try_sum(F.try_multiply("size", rate)).alias("bytes"),
+        F.try_sum(F.when(F.col("size").isNotNull(), rate).otherwise(0)).alias("sized"),
         F.lit(None).cast("bigint").alias("first"),
         F.lit(None).cast("bigint").alias("last"),
     )
@@ -60,5 +66,27 @@ def drop_repeated_events(events: DataFrame) -> DataFrame:
     return once.select(*columns, "copies").unionByName(rejected.select(*columns, "copies"))
 
 
-def _good_topic() -> Column:
-    return F.when(F.col("reason").isNull(), F.col("topic")).alias("topic")
+def _good(checks: Checks) -> Column:
+    good = F.lit(True)
+    for _, failed in checks:
+        good &= ~F.coalesce(failed, F.lit(False))
+    return good
+
+
+def _per_topic(frame: DataFrame, checks: Checks, *aggregates: Column) -> DataFrame:
+    """Group by topic: ``rows`` read, ``used`` (good rows, copies included), ``kept`` (good rows), the aggregates, and
+    for every reason how many rows it rejects.
+
+    Ids are looked at once per topic, afterwards: see ``settle`` in ``ingest.py``.
+    """
+    copies = F.col("copies") if "copies" in frame.columns else F.lit(1)
+    rejected: Sequence[Column] = [
+        F.sum(F.when(failed, copies).otherwise(0)).alias(reason) for reason, failed in exclusive(checks)
+    ]
+    return frame.groupBy("topic").agg(
+        F.sum(copies).alias("rows"),
+        F.sum(F.when(_good(checks), copies).otherwise(0)).alias("used"),
+        F.count_if(_good(checks)).alias("kept"),
+        *aggregates,
+        *rejected,
+    )

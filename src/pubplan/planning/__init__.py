@@ -7,7 +7,7 @@ from pubplan.planning.plan import PLAN, Plan, read_plan
 from pubplan.planning.registry import Family, Method
 from pubplan.planning.solve import Result, solve_problem
 from pubplan.planning.values import Certificate, Draft, Exact, Problem, Sense, Verdict, gap, tightest
-from pubplan.planning.verify import check_answers, verify_plan
+from pubplan.planning.verify import check_answers, check_fresh, verify_plan
 
 __all__ = [
     "PLAN",
@@ -27,6 +27,7 @@ __all__ = [
     "TableDiff",
     "Verdict",
     "check_answers",
+    "check_fresh",
     "diff_plans",
     "gap",
     "make_parameters",

@@ -56,8 +56,8 @@ def diff_plans(family: Family, old: Plan, new: Plan) -> Diff:
         if before.get(name) != after.get(name)
     }
     decisions = {
-        table: _diff_ids(old.decisions(table)[key], new.decisions(table)[key])
-        for table, key in family.decision_keys.items()
+        table: _diff_ids(family.read_decisions(old, table)[key], family.read_decisions(new, table)[key])
+        for table, (_, key) in family.decisions.items()
     }
     return Diff(statements, decisions)
 

@@ -50,11 +50,12 @@ def read_parameters(path: Path, family: str, known: Mapping[str, tuple[type, ...
             content = tomllib.load(handle)
     except FileNotFoundError as error:
         raise InputError(f"There is no parameter file {path}.") from error
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not readable TOML: {error}.") from error
     table = content.get(family)
     if not isinstance(table, dict):
-        raise InputError(f"{path} has no table [{family}].")
+        found = ", ".join(f"[{name}]" for name in content) or "nothing"
+        raise InputError(f"{path} has no table [{family}]; it has {found}.")
     for name, value in table.items():
         if name not in known:
             raise InputError(f"{path}, table [{family}]: " + unknown_name("parameter", name, known))

@@ -19,7 +19,8 @@ from pubplan.engine import (
     write_json,
     write_parquet,
 )
-from pubplan.errors import InputError
+from pubplan.errors import InputError, Reason, VerificationFailed
+from pubplan.planning.record import KEYS, is_exact, record_trouble
 from pubplan.planning.registry import Method
 from pubplan.planning.values import Certificate, Draft, Exact, Problem, gap, tightest
 
@@ -27,11 +28,6 @@ FORMAT = "pubplan-plan/1"
 PLAN = "plan.json"
 RUN = "run.json"
 TRAJECTORY = "trajectory.parquet"
-
-_KEYS = [
-    *("format", "family", "method", "parameters", "seed", "workload", "sense", "objective", "bound", "gap", "unit"),
-    *("exact", "bounds", "verified", "deterministic", "reasons", "files", "digest"),
-]
 
 
 @dataclass(frozen=True)
@@ -71,14 +67,30 @@ class Plan:
         if not path.is_file():
             raise InputError(f"{self.path} claims the bound '{name}' but has no {path.relative_to(self.path)}.")
         raw = read_json_object(path)
-        try:
-            return Certificate(name, Exact(**raw["bound"]), raw["evidence"])
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{path} is damaged: {type(error).__name__}: {error}.") from error
+        if raw.keys() != {"bound", "evidence"} or not is_exact(raw["bound"]) or not isinstance(raw["evidence"], dict):
+            raise InputError(f"{path} is damaged: it must hold an exact bound and its evidence.")
+        return Certificate(name, Exact(**raw["bound"]), raw["evidence"])
 
     def trajectory(self) -> pa.Table | None:
         path = self.path / TRAJECTORY
         return read_parquet(path) if path.is_file() else None
+
+    def changed_files(self) -> list[str]:
+        """The files that no longer hold what they held when the plan was written."""
+        return [name for name, expected in self.record["files"].items() if file_sha256(self.path / name) != expected]
+
+    def check(self) -> None:
+        """Compare files and statements with their hashes.
+
+        Raises:
+            VerificationFailed: something was changed since the plan was written.
+        """
+        changed = self.changed_files()
+        if changed or self.content_digest() != self.digest:
+            where = changed[0] if changed else PLAN
+            raise VerificationFailed(
+                f"{self.path} was changed since it was written.", [Reason("unchanged", "as written", "other", where)]
+            )
 
     def content_digest(self) -> str:
         """The digest of what the plan says, recomputed from its files."""
@@ -145,16 +157,16 @@ def _content_digest(
     record: Mapping[str, Any], tables: Mapping[str, pa.Table], certificates: Mapping[str, Mapping[str, Any]]
 ) -> str:
     """Over everything the plan says, not over how its files are encoded or whether it was verified yet."""
-    said = {key: record[key] for key in _KEYS if key not in ("verified", "files", "digest")}
+    said = {key: record[key] for key in KEYS if key not in ("verified", "files", "digest")}
     contents = {name: digest_table(table) for name, table in sorted(tables.items())}
     return digest_value({"said": said, "tables": contents, "certificates": dict(certificates)})
 
 
 def read_plan(path: str | Path) -> Plan:
-    """Open a plan directory and check that it is complete and unchanged.
+    """Open a plan directory and check that it is complete; :meth:`Plan.check` tells whether it is unchanged.
 
     Raises:
-        InputError: it is no plan, incomplete, or a file was changed.
+        InputError: it is no plan, damaged or incomplete.
     """
     directory = Path(path)
     if not directory.is_dir():
@@ -164,9 +176,9 @@ def read_plan(path: str | Path) -> Plan:
     record = read_json_object(directory / PLAN)
     if record.get("format") != FORMAT:
         raise InputError(f"{directory / PLAN} has format {record.get('format')!r}; this version reads {FORMAT!r}.")
-    missing = [key for key in _KEYS if key not in record]
-    if missing:
-        raise InputError(f"{directory / PLAN} is damaged: it lacks {', '.join(missing)}.")
+    trouble = record_trouble(record)
+    if trouble:
+        raise InputError(f"{directory / PLAN} is damaged: {trouble}.")
     found = {
         str(file.relative_to(directory))
         for file in directory.rglob("*")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from pubplan.errors import InputError, NotApplicable, unknown_name
 from pubplan.planning.parameters import NoParameters
 from pubplan.planning.values import Certificate, Draft, Problem, Verdict
@@ -50,7 +52,7 @@ class Family:
         bounds: by name, a function of the problem and a Spark session or None.
         verify: recomputes a plan on disk: the objective and all violations.
         restore: the problem that a plan's parameters describe, on a given workload.
-        decision_keys: for each table of decisions, the column with the ids by which two plans are compared.
+        decisions: for each table of decisions its schema, and the column with the ids by which plans are compared.
     """
 
     name: str
@@ -61,7 +63,7 @@ class Family:
     default_bound: str
     verify: Callable[[Any, Plan, SparkSession | None], Verdict]
     restore: Callable[[Workload, Mapping[str, Any]], Problem]
-    decision_keys: Mapping[str, str]
+    decisions: Mapping[str, tuple[pa.Schema, str]]
 
     def method_for(self, problem: Problem, name: str | None) -> Method:
         """The method of that name, or the default one.
@@ -78,15 +80,25 @@ class Family:
             raise NotApplicable(f"{method.name} cannot answer this: {refusal}")
         return method
 
-    def certify(self, problem: Problem, name: str | None, spark: SparkSession | None) -> tuple[Certificate, ...]:
-        """The bound of that name with its certificate; nothing for ``none``.
+    def bounds_named(self, name: str | None) -> tuple[str, ...]:
+        """The names of the bounds to compute: the one named, the default, or nothing for ``none``.
 
         Raises:
             InputError: there is no such bound.
         """
         name = name or self.default_bound
-        if name == "none":
-            return ()
-        if name not in self.bounds:
+        if name not in self.bounds and name != "none":
             raise InputError(unknown_name(f"bound of {self.name}", name, [*self.bounds, "none"]))
-        return (self.bounds[name](problem, spark),)
+        return () if name == "none" else (name,)
+
+    def read_decisions(self, plan: Plan, table: str) -> pa.Table:
+        """A table of a plan's decisions.
+
+        Raises:
+            InputError: it does not have the columns that such a table has.
+        """
+        found, expected = plan.decisions(table), self.decisions[table][0]
+        if not found.schema.equals(expected) or any(column.null_count for column in found.columns):
+            names = ", ".join(f"{field.name} {field.type}" for field in found.schema)
+            raise InputError(f"{plan.path}: the decisions '{table}' are damaged; their columns are {names}.")
+        return found

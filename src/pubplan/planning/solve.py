@@ -87,6 +87,7 @@ def solve_problem(
     """
     chosen = family.method_for(problem, method)
     own: Any = make_parameters(chosen.parameters, parameters or {}, f"method {chosen.name}")
+    bounds = family.bounds_named(bound)
     keeper = Keeper() if out is None else None
     target = keeper.path / "plan" if keeper is not None else Path(out or "")
     check_free(target, marker=PLAN, replace=replace)
@@ -97,7 +98,7 @@ def solve_problem(
         with stage(f"planning with {chosen.name}"):
             draft = chosen.run(problem, own, seed, spark)
         with stage("bounding"):
-            certificates = family.certify(problem, bound, spark)
+            certificates = tuple(family.bounds[name](problem, spark) for name in bounds)
         plan = write_plan(draft_at, family.name, problem, chosen, asdict(own), seed, draft, certificates)
         if verify:
             verdict = verify_plan(family, problem, plan, spark)

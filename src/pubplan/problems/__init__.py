@@ -34,5 +34,5 @@ def problem_of(plan: Plan, workload: Workload) -> Problem:
     parameters: Mapping[str, Any] = plan.record["parameters"]
     try:
         return family_named(plan.family).restore(workload, parameters)
-    except KeyError as error:
-        raise InputError(f"{plan.path} is damaged: its parameters lack {error}.") from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InputError(f"{plan.path} is damaged: its parameters are not those of {plan.family} ({error}).") from error

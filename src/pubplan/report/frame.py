@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,9 +45,14 @@ class Section:
     charts: Sequence[Chart] = ()
 
 
-def number(value: float) -> str:
-    """Whole numbers without decimals, others with one."""
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+def number_down(value: float) -> str:
+    """Whole numbers without decimals, others with one, never more than they are."""
+    return f"{value:,.0f}" if value == int(value) else f"{math.floor(value * 10) / 10:,.1f}"
+
+
+def number_up(value: float) -> str:
+    """Whole numbers without decimals, others with one, never less than they are."""
+    return f"{value:,.0f}" if value == int(value) else f"{math.ceil(value * 10) / 10:,.1f}"
 
 
 def page(title: str, lead: str, sections: Iterable[Section]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pubplan.planning import Plan, Reason
 from pubplan.problems.select import FAMILY, SERVED
-from pubplan.report.frame import Chart, Section, Table, number
+from pubplan.report.frame import Chart, Section, Table, number_down, number_up
 
 MAX_POINTS = 300
 TABLE_ROWS = 10
@@ -36,12 +36,12 @@ def labels(plans: Sequence[Plan]) -> list[str]:
 def section(plan: Plan, name: str) -> Section:
     """What one plan achieves, how far from the best it can be, and what it is based on."""
     record = plan.record
-    served = plan.decisions(SERVED)
+    served = FAMILY.read_decisions(plan, SERVED)
     cost = sum(served["cost"].to_pylist())
     capacity = record["parameters"]["capacity_cost"]
     figures = {
-        "satisfied": number(record["objective"]),
-        "no plan beats": "no bound" if record["bound"] is None else number(record["bound"]),
+        "satisfied": number_down(record["objective"]),
+        "no plan beats": "no bound" if record["bound"] is None else number_up(record["bound"]),
         "gap": "unknown" if record["gap"] is None else f"{100 * record['gap']:.1f} %",
         "verdict": "verified" if record["verified"] else "not verified",
     }
@@ -49,7 +49,7 @@ def section(plan: Plan, name: str) -> Section:
         "topics served": f"{served.num_rows:,}",
         "capacity used": f"{cost:,} of {capacity:,} deliveries per window",
         "objective": record["parameters"]["objective"],
-        "bounds": ", ".join(f"{bound} {number(value)}" for bound, value in record["bounds"].items()) or "none",
+        "bounds": ", ".join(f"{bound} {number_up(value)}" for bound, value in record["bounds"].items()) or "none",
         "binding": "; ".join(str(Reason(**reason)) for reason in record["reasons"]) or "nothing",
         "workload": record["workload"]["digest"],
         "plan": record["digest"],
@@ -68,7 +68,7 @@ def curve(plans: Sequence[Plan], names: Sequence[str]) -> Chart:
         if plan.record["bound"] is not None:
             bounds.append({"plan": name, "bound": plan.record["bound"]})
         picked = np.unique(np.linspace(0, max(0, len(spent) - 1), min(len(spent), TABLE_ROWS)).astype(int))
-        rows += [[name, f"{spent[at]:,}", number(satisfied[at])] for at in picked]
+        rows += [[name, f"{spent[at]:,}", number_down(satisfied[at])] for at in picked]
     return Chart(
         title="Satisfied subscribers against capacity spent",
         caption="One run answers every capacity up to its own: read off how many subscribers are satisfied when the "

@@ -32,8 +32,11 @@ def build_workload(
     >>> build_workload("tiny", {"news": 3, "sport": 5}, {"ann": ["news"], "bob": ["news", "sport"]})  # doctest: +SKIP
 
     Raises:
-        InputError: an interest names a topic without a rate, or a subscriber has no threshold while others do.
+        InputError: an id is no text, a rate or threshold no whole number, an interest names a topic without a rate, or
+            a subscriber has no threshold while others do.
     """
+    _check_whole("rate", rates)
+    _check_whole("threshold", thresholds or {})
     topic_ids = _sorted_ids(rates)
     subscriber_ids = _sorted_ids(interests)
     number = {topic_id: topic for topic, topic_id in enumerate(topic_ids)}
@@ -45,6 +48,7 @@ def build_workload(
 
     rows = [sorted({number[topic_id] for topic_id in interests[subscriber]}) for subscriber in subscriber_ids]
     followers = np.bincount([topic for row in rows for topic in row], minlength=len(topic_ids)).astype(np.int64)
+    num_given, num_kept = sum(map(len, interests.values())), sum(map(len, rows))
     with whole_directory(Path(out), marker=MANIFEST, replace=replace) as staging:
         entries = []
         for block in range(num_blocks(len(rows))):
@@ -65,9 +69,19 @@ def build_workload(
             interests=entries,
             window=window or Window(),
             sources=[{"made": "by hand"}],
+            rows={"rows_in": num_given, "kept": num_kept, "rejected": {}, "duplicates": num_given - num_kept},
         )
     return read_workload(out)
 
 
+def _check_whole(what: str, values: Mapping[str, object]) -> None:
+    for name, value in values.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise InputError(f"The {what} of {name!r} must be a whole number, not {value!r}.")
+
+
 def _sorted_ids(ids: Mapping[str, object]) -> list[str]:
+    for name in ids:
+        if not isinstance(name, str):
+            raise InputError(f"Ids are text, not {name!r}.")
     return sorted(ids, key=lambda name: name.encode("utf-8"))

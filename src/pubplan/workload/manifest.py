@@ -14,6 +14,12 @@ FORMAT = "pubplan-workload/1"
 MANIFEST = "manifest.json"
 
 
+def _check_counts(*values: object) -> None:
+    for value in values:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise TypeError(f"{value!r} is not a count")
+
+
 @dataclass(frozen=True)
 class Block:
     """One file of a table in blocks: rows, size in bytes, content digest, and for interests the number of pairs."""
@@ -22,6 +28,9 @@ class Block:
     bytes: int
     digest: str
     pairs: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_counts(self.rows, self.bytes, *(() if self.pairs is None else (self.pairs,)))
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,12 @@ class Counts:
     rejected: Mapping[str, int] = field(default_factory=dict)
     duplicates: int = 0
 
+    def __post_init__(self) -> None:
+        _check_counts(self.topics, self.subscribers, self.pairs, self.rows_in, self.kept, self.duplicates)
+        _check_counts(*self.rejected.values())
+        if self.rows_in != self.kept + sum(self.rejected.values()) + self.duplicates:
+            raise TypeError(f"of {self.rows_in} rows not all are kept, rejected or duplicates")
+
 
 @dataclass(frozen=True)
 class Totals:
@@ -44,6 +59,9 @@ class Totals:
     cost: int
     rate: int
     bytes: int
+
+    def __post_init__(self) -> None:
+        _check_counts(self.cost, self.rate, self.bytes)
 
 
 @dataclass(frozen=True)
@@ -129,8 +147,21 @@ def read_manifest(directory: Path) -> Manifest:
             blocks={table: tuple(Block(**entry) for entry in entries) for table, entries in raw["blocks"].items()},
         )
         digest = manifest.digest
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged: {type(error).__name__}: {error}.") from error
+    _check_blocks(path, manifest)
     if digest != raw.get("digest"):
         raise InputError(f"{path} was edited: its numbers do not give its digest. Make the workload again.")
     return manifest
+
+
+def _check_blocks(path: Path, manifest: Manifest) -> None:
+    """The blocks of a table add up to what the manifest counts."""
+    counts, blocks = manifest.counts, manifest.blocks
+    found = (
+        sum(block.rows for block in blocks["topics"]),
+        sum(block.rows for block in blocks["interests"]),
+        sum(block.pairs or 0 for block in blocks["interests"]),
+    )
+    if found != (counts.topics, counts.subscribers, counts.pairs):
+        raise InputError(f"{path} was edited: its blocks hold other numbers of rows than it counts.")

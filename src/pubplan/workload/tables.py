@@ -73,6 +73,8 @@ def topic_lists(table: pa.Table) -> tuple[Int64Array, Int32Array]:
     column = table.column("topics").combine_chunks()
     if isinstance(column, pa.ChunkedArray):
         column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=_TOPIC_LIST)
+    if not pa.types.is_list(column.type) or column.type.value_type != pa.int32() or column.null_count:
+        raise InputError(f"The column topics is {column.type}; expected a list of int32 in every row.")
     offsets = column.offsets.to_numpy().astype(np.int64)
     values = column.values.to_numpy()[offsets[0] : offsets[-1]] if len(offsets) else np.empty(0, np.int32)
     return offsets - offsets[:1], values

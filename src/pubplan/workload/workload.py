@@ -16,6 +16,7 @@ from pubplan.errors import InputError
 from pubplan.workload.csr import Interests, read_csr
 from pubplan.workload.manifest import MANIFEST, Block, Counts, Manifest, Totals, read_manifest
 from pubplan.workload.tables import OPTIONAL_INTERESTS, TOPICS, Int64Array
+from pubplan.workload.totals import add_totals
 
 if TYPE_CHECKING:
     from pubplan.engine import DataFrame, SparkSession
@@ -57,7 +58,11 @@ class Workload:
         """Which of ``threshold`` and ``weight`` the interests have."""
         if not self.interests_blocks:
             return frozenset()
-        names = pq.read_schema(self.path / "interests" / block_name(0)).names
+        path = self.path / "interests" / block_name(0)
+        try:
+            names = pq.read_schema(path).names
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} cannot be read: {error}") from error
         return frozenset(names) & frozenset(OPTIONAL_INTERESTS)
 
     def topics(self, *columns: str) -> pa.Table:
@@ -98,10 +103,10 @@ class Workload:
         return spark.read.parquet(str(self.path.resolve() / "interests"))
 
     def check(self, spark: SparkSession | None = None) -> None:
-        """Read every table and compare it with its digest.
+        """Read every table, compare it with its digest, and recompute the totals.
 
         Raises:
-            InputError: a file no longer holds what it held when it was written.
+            InputError: a file no longer holds what it held when it was written, or the manifest's totals are false.
         """
         path = self.path
         with stage("checking the workload", sum(map(len, self.manifest.blocks.values()))) as advance:
@@ -114,6 +119,9 @@ class Workload:
                     advance(1)
                     if found != entries[block].digest:
                         raise InputError(f"{path / table / block_name(block)} was changed since it was written.")
+        totals = add_totals(*map(self.topic_array, ("rate", "subscribers", "message_bytes")))
+        if totals != self.totals:
+            raise InputError(f"{path / MANIFEST} says other totals than its topics add up to.")
 
 
 def read_workload(path: str | Path) -> Workload:

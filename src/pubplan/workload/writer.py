@@ -12,16 +12,15 @@ from pubplan.engine import (
     MAX_INT64,
     block_range,
     digest_table,
-    exact_dot,
-    exact_sum,
     map_blocks,
     num_blocks,
     write_block,
     write_json,
 )
 from pubplan.errors import InputError
-from pubplan.workload.manifest import MANIFEST, Block, Counts, Manifest, Totals, Window
+from pubplan.workload.manifest import MANIFEST, Block, Counts, Manifest, Window
 from pubplan.workload.tables import MAX_TOPICS, Int32Array, Int64Array, interests_table, topics_table
+from pubplan.workload.totals import add_totals
 
 
 def write_table_block(directory: Path, block: int, table: pa.Table, num_pairs: int | None = None) -> Block:
@@ -84,23 +83,10 @@ def finish_workload(
     manifest = Manifest(
         kind="topic",
         counts=Counts(topics=len(rates), subscribers=sum(b.rows for b in interests), pairs=num_pairs, **kept),
-        totals=_totals(rates, subscribers, message_bytes),
+        totals=add_totals(rates, subscribers, message_bytes),
         window=window,
         sources=tuple(sources),
         blocks={"topics": topics, "interests": tuple(interests), **({"rejected": tuple(rejected)} if rejected else {})},
     )
     write_json(directory / MANIFEST, manifest.to_dict())
     return manifest
-
-
-def _totals(rates: Int64Array, subscribers: Int64Array, message_bytes: Int64Array) -> Totals:
-    cost, rate = exact_dot(rates, subscribers), exact_sum(rates)
-    totals = {"cost (rate x subscribers)": cost, "rate": rate}
-    for name, value in totals.items():
-        if value > MAX_INT64:
-            raise InputError(f"The total {name} is {value}, which does not fit 64 bits. Use a shorter window.")
-    # Each product is at most the total cost, which fits.
-    delivered = exact_dot(rates * subscribers, message_bytes)
-    if delivered > MAX_INT64:
-        raise InputError(f"The bytes delivered per window are {delivered}, which does not fit 64 bits.")
-    return Totals(cost=cost, rate=rate, bytes=delivered)

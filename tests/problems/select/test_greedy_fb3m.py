@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from oracles.select import FULL, Case, best_value, cases, eager_greedy, subsets
@@ -12,6 +13,7 @@ from oracles.select import FULL, Case, best_value, cases, eager_greedy, subsets
 import pubplan
 from pubplan.problems.select import Problem, solve
 from pubplan.problems.select.greedy_fb3m import run_rule
+from pubplan.problems.select.kernels import lazy_greedy
 
 pytestmark = pytest.mark.kernel
 
@@ -90,6 +92,16 @@ def test_the_reason_names_what_no_longer_fits(make_workload) -> None:
     workload = make_workload({"a": 5, "b": 7, "c": 9}, {"x": ["a"], "y": ["b"], "z": ["c"]})
     result = solve(Problem(workload, 6, 5))
     assert [(r.limit, r.need, r.have) for r in result.reasons] == [("capacity", 7, 1)]
+
+
+def test_gains_are_compared_as_integers() -> None:
+    """Gains of 2^53 and 2^53 + 1 are the same float; the larger one is chosen all the same."""
+    state = np.array([[2**53, 2**53], [2**53 + 1, 2**53 + 1]], dtype=np.int64)
+    order, spent, gained = np.empty(2, np.int32), np.empty(2, np.int64), np.empty(2, np.int64)
+    ones, offsets = np.ones(2, dtype=np.int64), np.array([0, 1, 2])
+    topics = np.array([0, 1], dtype=np.int32)
+    assert lazy_greedy(state, ones, ones, topics, offsets, order, spent, gained, 1, False) == 1
+    assert order[0] == 1
 
 
 @pytest.mark.parametrize("rate", [2**31 - 1, 2**31, 2**40, 2**60])

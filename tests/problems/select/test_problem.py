@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from pubplan.errors import InputError
@@ -26,7 +27,10 @@ def test_two_forms_of_capacity(workload: Workload, capacity: str | int, cost: in
     assert Problem(workload, capacity, 3).capacity_cost == cost
 
 
-@pytest.mark.parametrize("capacity", [0.1, "0.1", "-5", -5, "10 percent", "", "%", True, None, "1e3", "nan", "٣"])
+@pytest.mark.parametrize(
+    "capacity",
+    [0.1, "0.1", "-5", -5, "10 percent", "", "%", True, None, "1e3", "nan", "٣", 2**63, "9" * 5000, "9" * 30 + "%"],
+)
 def test_other_forms_are_refused(workload: Workload, capacity) -> None:
     """Anything else is an error that shows the two forms."""
     with pytest.raises(InputError, match="10%"):
@@ -49,11 +53,28 @@ def test_a_threshold_is_needed(workload: Workload, make_workload) -> None:
     assert Problem(own, 7, 2).instance.thresholds.tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("threshold", [-1, 2**31])
-def test_thresholds_out_of_range_are_refused(workload: Workload, threshold: int) -> None:
-    """0 to 2^31 - 1."""
+@pytest.mark.parametrize("threshold", [-1, 2**31, 2.5, "27", True])
+def test_thresholds_out_of_range_are_refused(workload: Workload, threshold) -> None:
+    """A whole number from 0 to 2^31 - 1."""
     with pytest.raises(InputError, match="threshold"):
         Problem(workload, 7, threshold)
+
+
+def test_numpy_numbers_are_numbers(workload: Workload) -> None:
+    """Integers of NumPy are stored as plain ones."""
+    problem = Problem(workload, np.int64(7), np.int32(3))
+    assert problem.to_parameters() == Problem(workload, 7, 3).to_parameters()
+    assert all(type(value) in (int, str) for value in problem.to_parameters().values())
+
+
+def test_workloads_that_select_cannot_plan_are_refused(workload: Workload) -> None:
+    """Another kind, or more subscribers than can be counted."""
+    content = Workload(workload.path, replace(workload.manifest, kind="content"))
+    with pytest.raises(InputError, match="topic workloads"):
+        Problem(content, 7, 3)
+    crowd = Workload(workload.path, replace(workload.manifest, counts=replace(workload.counts, subscribers=2**31)))
+    with pytest.raises(InputError, match=r"2\^31"):
+        Problem(crowd, 7, 3)
 
 
 def test_thresholds_of_the_workload_are_checked(make_workload) -> None:

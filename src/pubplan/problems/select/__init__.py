@@ -11,7 +11,7 @@ from functools import partial
 from pubplan.planning import Family, solve_problem, verify_plan
 from pubplan.problems.select import greedy_fb3m
 from pubplan.problems.select.bound import paper_bound
-from pubplan.problems.select.plan import SERVED
+from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA
 from pubplan.problems.select.problem import OBJECTIVES, Problem
 from pubplan.problems.select.verify import verify as evaluate
 
@@ -24,7 +24,7 @@ FAMILY = Family(
     default_bound="paper",
     verify=evaluate,
     restore=Problem.restore,
-    decision_keys={SERVED: "topic_id"},
+    decisions={SERVED: (SERVED_SCHEMA, "topic_id")},
 )
 
 

@@ -28,13 +28,19 @@ def topic_gain(state: Int64Array, subscribers: Int32Array, first: int, last: int
 
 
 @kernel
-def precedes(key: float, topic: int, other_key: float, other_topic: int) -> bool:
-    """Whether a topic comes before another one: the larger key first, ties to the smaller number."""
-    return key > other_key or (key == other_key and topic < other_topic)
+def precedes(keys: FloatArray, fine_keys: Int64Array, topic: int, other: int) -> bool:
+    """Whether a topic comes before another one: the larger key first, then the larger fine key, then the smaller
+    number.
+    """
+    if keys[topic] != keys[other]:
+        return bool(keys[topic] > keys[other])
+    if fine_keys[topic] != fine_keys[other]:
+        return bool(fine_keys[topic] > fine_keys[other])
+    return topic < other
 
 
 @kernel
-def sift_down(keys: FloatArray, heap: Int32Array, size: int, place: int) -> None:
+def sift_down(keys: FloatArray, fine_keys: Int64Array, heap: Int32Array, size: int, place: int) -> None:
     """Restore the heap order of ``heap[:size]`` below ``place``."""
     topic = heap[place]
     while True:
@@ -42,9 +48,9 @@ def sift_down(keys: FloatArray, heap: Int32Array, size: int, place: int) -> None
         if child >= size:
             break
         right = child + 1
-        if right < size and precedes(keys[heap[right]], heap[right], keys[heap[child]], heap[child]):
+        if right < size and precedes(keys, fine_keys, heap[right], heap[child]):
             child = right
-        if precedes(keys[topic], topic, keys[heap[child]], heap[child]):
+        if precedes(keys, fine_keys, topic, heap[child]):
             break
         heap[place] = heap[child]
         place = child
@@ -74,11 +80,12 @@ def lazy_greedy(
 
     Fills ``order``, ``spent`` (cost so far) and ``gained`` (gain so far) and returns how many topics were chosen.
     Equal values go to the smaller topic. A ratio is float64(gain) / float64(cost), which never rises when the gain
-    falls.
+    falls; gains themselves are compared as integers, of which a float holds only the upper 53 bits.
     """
     num_topics = len(events)
     keys = np.empty(num_topics, dtype=np.float64)
-    gains = np.empty(num_topics, dtype=np.int64)
+    gains = np.zeros(num_topics, dtype=np.int64)
+    fine_keys = np.zeros(num_topics, dtype=np.int64) if by_ratio else gains
     valued_at = np.zeros(num_topics, dtype=np.int32)
     heap = np.empty(num_topics, dtype=np.int32)
     size = 0
@@ -92,7 +99,7 @@ def lazy_greedy(
             heap[size] = topic
             size += 1
     for place in range(size // 2 - 1, -1, -1):
-        sift_down(keys, heap, size, place)
+        sift_down(keys, fine_keys, heap, size, place)
 
     num_chosen, total_cost, total_gain = 0, 0, 0
     while size > 0:
@@ -104,7 +111,7 @@ def lazy_greedy(
             if gain > 0:
                 gains[topic] = gain
                 keys[topic] = gain / costs[topic] if by_ratio else float(gain)
-                sift_down(keys, heap, size, 0)
+                sift_down(keys, fine_keys, heap, size, 0)
                 continue
             fits = False
         if fits:  # 4
@@ -120,5 +127,5 @@ def lazy_greedy(
         size -= 1
         heap[0] = heap[size]
         if size > 0:
-            sift_down(keys, heap, size, 0)
+            sift_down(keys, fine_keys, heap, size, 0)
     return num_chosen

@@ -15,7 +15,11 @@ from pubplan.problems.select.problem import Instance, Problem
 from pubplan.workload import Int32Array, Int64Array
 
 SERVED = "served"
-"""The one table of decisions: topic, topic_id and cost of every served topic, ascending."""
+SERVED_SCHEMA = pa.schema([("topic", pa.int32()), ("topic_id", pa.string()), ("cost", pa.int64())])
+"""The one table of decisions: every served topic, ascending."""
+
+TRAJECTORY_SCHEMA = pa.schema([("topic", pa.int32()), ("cost", pa.int64()), ("satisfied", pa.float64())])
+"""The topics in the order of choice, with cost and objective after each."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +49,10 @@ def draft_of(problem: Problem, choice: Choice) -> Draft:
     instance = problem.instance
     served = np.sort(choice.order)
     topic_ids = problem.workload.topics("topic_id")["topic_id"]
-    decisions = pa.table(
-        {
-            "topic": pa.array(served, pa.int32()),
-            "topic_id": topic_ids.take(pa.array(served)).combine_chunks(),
-            "cost": pa.array(instance.costs[served], pa.int64()),
-        }
-    )
-    trajectory = pa.table(
-        {
-            "topic": pa.array(choice.order, pa.int32()),
-            "cost": pa.array(choice.spent, pa.int64()),
-            "satisfied": pa.array(choice.reached / problem.scale, pa.float64()),
-        }
-    )
+    names = topic_ids.take(pa.array(served)).combine_chunks()
+    decisions = pa.table([served, names, instance.costs[served]], schema=SERVED_SCHEMA)
+    curve = [choice.order, choice.spent, choice.reached / problem.scale]
+    trajectory = pa.table(curve, schema=TRAJECTORY_SCHEMA)
     claimed = Exact(choice.objective, problem.scale)
     return Draft({SERVED: decisions}, claimed, trajectory, _binding(problem, instance, choice))
 

@@ -16,10 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 
+from pubplan.engine import MAX_INT64
 from pubplan.errors import InputError
 from pubplan.kernels import row_sums
 from pubplan.planning import Sense
@@ -60,6 +62,8 @@ class Problem:
         if "weight" in self.workload.optional_columns:
             raise InputError(f"{self.workload.path} gives its subscribers weights, which select does not know yet.")
         object.__setattr__(self, "capacity", _normalised(self.capacity))
+        if self.threshold is not None:
+            object.__setattr__(self, "threshold", _whole(self.threshold))
         if self.threshold is None and "threshold" not in self.workload.optional_columns:
             raise InputError("No threshold: pass --threshold, or give the workload's subscribers a threshold column.")
         if self.threshold is not None and not 0 <= self.threshold <= MAX_THRESHOLD:
@@ -83,7 +87,7 @@ class Problem:
         """The capacity in deliveries per window."""
         if isinstance(self.capacity, int):
             return self.capacity
-        return int(Fraction(self.capacity.rstrip("%")) * self.workload.totals.cost / 100)
+        return min(MAX_INT64, int(Fraction(self.capacity.rstrip("%")) * self.workload.totals.cost / 100))
 
     def to_parameters(self) -> dict[str, Any]:
         return {
@@ -133,10 +137,11 @@ class Instance:
 
 def _normalised(capacity: str | int) -> str | int:
     """The two forms of a capacity: an integer, or a share like ``"10%"``."""
-    text = str(capacity).strip() if isinstance(capacity, (str, int)) and not isinstance(capacity, bool) else ""
-    if re.fullmatch(r"[0-9]+", text):
+    is_form = isinstance(capacity, (str, Integral)) and not isinstance(capacity, bool)
+    text = str(capacity).strip() if is_form else ""
+    if re.fullmatch(r"[0-9]{1,19}", text) and int(text) <= MAX_INT64:
         return int(text)
-    share = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%", text)
+    share = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)\s*%", text)
     if share:
         return f"{share[1]}%"
     try:
@@ -146,5 +151,11 @@ def _normalised(capacity: str | int) -> str | int:
     hint = f" Did you mean '{as_share * 100:g}%'?" if 0 < as_share <= 1 else ""
     raise InputError(
         f"The capacity is a share of the total cost such as 10%, or a whole number of deliveries per window, "
-        f"not '{capacity}'.{hint}"
+        f"not '{str(capacity)[:40]}'.{hint}"
     )
+
+
+def _whole(threshold: object) -> int:
+    if not isinstance(threshold, Integral) or isinstance(threshold, bool):
+        raise InputError(f"The threshold is a whole number of events, not {threshold!r}.")
+    return int(threshold)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pubplan.engine import MAX_INT64, exact_sum, map_blocks
 from pubplan.errors import InputError, Reason
 from pubplan.planning import Exact, Plan, Verdict
-from pubplan.problems.select.plan import SERVED
+from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA, TRAJECTORY_SCHEMA
 from pubplan.problems.select.problem import Problem
 from pubplan.workload import Int64Array, topic_lists
 
@@ -30,10 +30,18 @@ _ONE = 2**32
 
 @dataclass(frozen=True)
 class _Found:
-    """Sums over subscribers: objective, deliveries, what fixed point may add, and the dual of the paper's bound."""
+    """Sums over one block of subscribers.
+
+    ``objective`` and ``deliveries`` of the plan; ``start``, the objective with nothing served, and ``gains``, what the
+    choice at each of ``places`` of the trajectory adds to it; ``excess``, what fixed point may add to the real
+    objective; ``below_cut``, the dual of the paper's bound.
+    """
 
     objective: int
     deliveries: int
+    start: int
+    places: Int64Array
+    gains: Int64Array
     excess: int
     below_cut: int
 
@@ -43,32 +51,38 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
 
     Nothing here is shared with the methods or the bounds: it reads the tables and follows the definitions.
     """
-    served_table = plan.decisions(SERVED)
     rates = problem.workload.topic_array("rate")
+    served_table, trajectory = plan.decisions(SERVED), plan.trajectory()
     topics, violations = _served_topics(problem, served_table, len(rates))
+    order, wrong_order = _order(trajectory, topics)
+    cut, wrong_cut = _cut_weight(plan)
+    violations += [*wrong_order, *wrong_cut]
+
     served = np.zeros(len(rates), dtype=bool)
     served[topics] = True
-    cut_weight = plan.certificate("paper").evidence.get("cut_weight") if "paper" in plan.record["bounds"] else None
-
-    evaluate = _evaluator(problem, rates, served, cut_weight)
+    place = np.full(len(rates), -1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    evaluate = _evaluator(problem, rates, served, place, cut)
     parts = list(map_blocks(evaluate, len(problem.workload.interests_blocks), spark))
-    found = _Found(*(sum(getattr(part, name) for part in parts) for name in _Found.__dataclass_fields__))
 
-    objective = Exact(found.objective, problem.scale)
-    if found.deliveries > problem.capacity_cost:
-        violations.append(Reason("capacity", found.deliveries, problem.capacity_cost))
-    violations += _wrong_costs(problem, served_table, topics, rates)
-    violations += _wrong_trajectory(plan, topics, found.deliveries, objective)
-    violations += _wrong_bound(problem, plan, cut_weight, found)
+    objective = Exact(sum(part.objective for part in parts), problem.scale)
+    deliveries = sum(part.deliveries for part in parts)
+    if deliveries > problem.capacity_cost:
+        violations.append(Reason("capacity", deliveries, problem.capacity_cost))
+    costs = rates * problem.workload.topic_array("subscribers")
+    violations += _wrong_costs(served_table, topics, costs)
+    if trajectory is not None and not wrong_order:
+        violations += _wrong_trajectory(problem, trajectory, costs[order], parts)
+    if not wrong_cut:
+        violations += _wrong_bound(problem, plan, cut, parts)
     return Verdict(objective, tuple(violations))
 
 
 def _served_topics(problem: Problem, table: pa.Table, num_topics: int) -> tuple[Int64Array, list[Reason]]:
     """The served topics that exist, each once, and what is wrong with the others."""
-    if table.schema.names != ["topic", "topic_id", "cost"] or any(column.null_count for column in table.columns):
-        return np.empty(0, np.int64), [
-            Reason("decisions", "topic, topic_id, cost without nulls", str(table.schema.names))
-        ]
+    trouble = _wrong_columns("decisions", table, SERVED_SCHEMA)
+    if trouble:
+        return np.empty(0, np.int64), trouble
     topics = table["topic"].to_numpy().astype(np.int64)
     violations = []
     real = topics[(topics >= 0) & (topics < num_topics)]
@@ -84,11 +98,51 @@ def _served_topics(problem: Problem, table: pa.Table, num_topics: int) -> tuple[
     return np.unique(real), violations
 
 
+def _wrong_columns(where: str, table: pa.Table, expected: pa.Schema) -> list[Reason]:
+    if table.schema.equals(expected) and not any(column.null_count for column in table.columns):
+        return []
+    found = ", ".join(f"{field.name} {field.type}" for field in table.schema)
+    names = ", ".join(f"{field.name} {field.type}" for field in expected)
+    return [Reason("columns without nulls", names, found, where)]
+
+
+def _order(trajectory: pa.Table | None, topics: Int64Array) -> tuple[Int64Array, list[Reason]]:
+    """The served topics in the order of choice; without a usable trajectory, none."""
+    nothing = np.empty(0, np.int64)
+    if trajectory is None:
+        return nothing, []
+    trouble = _wrong_columns("trajectory", trajectory, TRAJECTORY_SCHEMA)
+    if trouble:
+        return nothing, trouble
+    order = trajectory["topic"].to_numpy().astype(np.int64)
+    if not np.array_equal(np.sort(order), topics):
+        return nothing, [Reason("trajectory chooses the served topics", len(topics), len(order), "trajectory")]
+    return order, []
+
+
+def _cut_weight(plan: Plan) -> tuple[int | None, list[Reason]]:
+    """The evidence of the paper's bound: a positive weight, or None where everybody fits."""
+    if "paper" not in plan.record["bounds"]:
+        return None, []
+    cut = plan.certificate("paper").evidence.get("cut_weight")
+    is_weight = isinstance(cut, int) and not isinstance(cut, bool) and 1 <= cut <= MAX_INT64
+    if cut is None or is_weight:
+        return cut, []
+    return None, [Reason("cut weight is positive", "1 or more", str(cut), "certificate/paper.json")]
+
+
 def _evaluator(
-    problem: Problem, rates: Int64Array, served: BoolArray, cut_weight: int | None
+    problem: Problem, rates: Int64Array, served: BoolArray, place: Int64Array, cut: int | None
 ) -> Callable[[int], _Found]:
     workload, threshold, objective = problem.workload, problem.threshold, problem.objective
     columns = ("topics",) if threshold is not None else ("topics", "threshold")
+
+    def satisfaction(needed: Int64Array, received: Int64Array) -> Int64Array:
+        """In units of the objective, as the definitions in problem.py have it."""
+        if objective == "b3m":
+            return (received >= needed).astype(np.int64)
+        slope = -(-_ONE // np.maximum(needed, 1))
+        return np.where(needed > 0, np.minimum(_ONE, slope * np.minimum(received, needed)), _ONE)
 
     def evaluate(block: int) -> _Found:
         table = workload.interests_block(block, *columns)
@@ -100,22 +154,49 @@ def _evaluator(
         received = _per_row(delivered, offsets)
         asked = threshold if threshold is not None else table["threshold"].to_numpy()
         needed = np.minimum(asked, _per_row(events, offsets))
-        # Satisfaction as the definition in problem.py has it; the divisor 1 stands in where nothing is needed.
-        slope = -(-_ONE // np.maximum(needed, 1))
-        fixed = np.where(needed > 0, np.minimum(_ONE, slope * np.minimum(received, needed)), _ONE)
-        excess = np.where(needed > 0, slope * needed - _ONE, 0)
+        places, gains = _gains_in_order(place[topics], events, offsets, needed, satisfaction)
         below_cut = 0
-        if cut_weight is not None:
+        if cut is not None:
             least = np.where(needed > 0, np.maximum(needed, _smallest_positive(events, offsets)), 0)
-            below_cut = exact_sum(np.maximum(0, cut_weight - least))
+            below_cut = exact_sum(np.maximum(0, cut - least))
+        slope = -(-_ONE // np.maximum(needed, 1))
         return _Found(
-            objective=exact_sum(fixed) if objective == "fb3m" else int(np.count_nonzero(received >= needed)),
+            objective=exact_sum(satisfaction(needed, received)),
             deliveries=exact_sum(delivered),
-            excess=exact_sum(excess),
+            start=exact_sum(satisfaction(needed, np.zeros_like(needed))),
+            places=places,
+            gains=gains,
+            excess=exact_sum(np.where(needed > 0, slope * needed - _ONE, 0)),
             below_cut=below_cut,
         )
 
     return evaluate
+
+
+def _gains_in_order(
+    places: Int64Array,
+    events: Int64Array,
+    offsets: Int64Array,
+    needed: Int64Array,
+    satisfaction: Callable[[Int64Array, Int64Array], Int64Array],
+) -> tuple[Int64Array, Int64Array]:
+    """What each choice adds to the satisfaction of these subscribers when topics are served in order.
+
+    ``places`` has the place of every interest in the order, or -1. Returns the places that occur, and their gains.
+    """
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    chosen = np.flatnonzero(places >= 0)
+    chosen = chosen[np.lexsort((places[chosen], rows[chosen]))]
+    rows, places, events = rows[chosen], places[chosen], events[chosen]
+    running = np.zeros(len(chosen) + 1, dtype=np.int64)
+    np.cumsum(events, out=running[1:])
+    before_row = running[np.searchsorted(rows, rows)]  # what was served to earlier subscribers
+    after = running[1:] - before_row
+    gains = satisfaction(needed[rows], after) - satisfaction(needed[rows], after - events)
+    unique, inverse = np.unique(places, return_inverse=True)
+    sums = np.zeros(len(unique), dtype=np.int64)
+    np.add.at(sums, inverse, gains)
+    return unique, sums
 
 
 def _per_row(values: Int64Array, offsets: Int64Array) -> Int64Array:
@@ -135,44 +216,40 @@ def _smallest_positive(values: Int64Array, offsets: Int64Array) -> Int64Array:
     return np.where(smallest == MAX_INT64, 0, smallest)
 
 
-def _wrong_costs(problem: Problem, table: pa.Table, topics: Int64Array, rates: Int64Array) -> list[Reason]:
-    if len(topics) != table.num_rows:
+def _wrong_costs(table: pa.Table, topics: Int64Array, costs: Int64Array) -> list[Reason]:
+    if len(topics) != table.num_rows or "cost" not in table.column_names:
         return []  # said already
-    costs = rates[topics] * problem.workload.topic_array("subscribers")[topics]
-    wrong = int(np.count_nonzero(costs != table["cost"].to_numpy()))
+    wrong = int(np.count_nonzero(costs[topics] != table["cost"].to_numpy()))
     return [Reason("cost = rate x subscribers", 0, wrong, "decisions")] if wrong else []
 
 
-def _wrong_trajectory(plan: Plan, topics: Int64Array, deliveries: int, objective: Exact) -> list[Reason]:
-    trajectory = plan.trajectory()
-    if trajectory is None:
-        return []
-    if not np.array_equal(np.sort(trajectory["topic"].to_numpy()), topics):
-        return [Reason("trajectory chooses the served topics", len(topics), trajectory.num_rows, "trajectory")]
-    cost, satisfied = trajectory["cost"].to_numpy(), trajectory["satisfied"].to_numpy()
+def _wrong_trajectory(problem: Problem, trajectory: pa.Table, costs: Int64Array, parts: list[_Found]) -> list[Reason]:
+    """Replay the choices: cost and objective after each one are those that the trajectory says."""
+    gains = np.zeros(len(costs), dtype=np.int64)
+    for part in parts:
+        gains[part.places] += part.gains
+    reached = (sum(part.start for part in parts) + np.cumsum(gains)) / problem.scale
     found = []
-    if (np.diff(cost) < 0).any() or (np.diff(satisfied) < 0).any():
-        found.append(Reason("trajectory never falls", "ascending", "not", "trajectory"))
-    if len(cost) and (int(cost[-1]), float(satisfied[-1])) != (deliveries, float(objective)):
-        found.append(Reason("trajectory ends at the plan", float(objective), float(satisfied[-1]), "trajectory"))
+    for name, expected in (("cost", np.cumsum(costs)), ("satisfied", reached)):
+        wrong = int(np.count_nonzero(trajectory[name].to_numpy() != expected))
+        if wrong:
+            found.append(Reason(f"trajectory: {name} as replayed", 0, wrong, "trajectory"))
     return found
 
 
-def _wrong_bound(problem: Problem, plan: Plan, cut_weight: int | None, found: _Found) -> list[Reason]:
-    """Evaluate the dual of the knapsack at the stored cut: every cut gives a valid bound.
+def _wrong_bound(problem: Problem, plan: Plan, cut: int | None, parts: list[_Found]) -> list[Reason]:
+    """Evaluate the dual of the knapsack at the stored cut: every positive cut gives a valid bound.
 
     sum over v of max(0, 1 - c_v / cut) + capacity / cut >= the fractional knapsack >= any plan.
     """
     if "paper" not in plan.record["bounds"]:
         return []
     stored = plan.certificate("paper").bound
-    everybody = problem.workload.counts.subscribers * problem.scale
-    if cut_weight is None:
-        needed = everybody
-    else:
-        dual = Fraction(found.below_cut + problem.capacity_cost, max(1, cut_weight))
-        needed = floor(dual) if problem.objective == "b3m" else ceil(dual * _ONE) + found.excess
-        needed = min(needed, everybody)
+    needed = everybody = problem.workload.counts.subscribers * problem.scale
+    if cut is not None:
+        dual = Fraction(sum(part.below_cut for part in parts) + problem.capacity_cost, cut)
+        excess = sum(part.excess for part in parts)
+        needed = min(everybody, floor(dual) if problem.objective == "b3m" else ceil(dual * _ONE) + excess)
     if stored.scale != problem.scale or stored.value < needed:
         return [Reason("bound follows from its certificate", needed, stored.value, "certificate/paper.json")]
     return []
