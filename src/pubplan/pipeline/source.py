@@ -5,10 +5,11 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from glob import glob
 from pathlib import Path
@@ -106,6 +107,8 @@ def read_source(spark: SparkSession, source: Source) -> DataFrame:
             type. Names the file and what was expected.
     """
     files = _files(source)
+    if files:  # Spark's own working directory may be another one
+        source = replace(source, path=os.path.abspath(source.path))
     name = source.format or _format_of(source, files)
     with readable(source):
         if name in ("csv", "tsv"):

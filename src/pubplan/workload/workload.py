@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -133,7 +134,7 @@ def read_workload(path: str | Path) -> Workload:
     directory = Path(path)
     manifest = read_manifest(directory)
     _check_files(directory, manifest.files())
-    return Workload(directory, manifest)
+    return Workload(Path(os.path.abspath(directory)), manifest)  # tasks run in other directories
 
 
 def _check_files(directory: Path, expected: Mapping[str, int]) -> None:
