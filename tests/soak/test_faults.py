@@ -90,14 +90,20 @@ def test_an_interrupted_replacement_keeps_the_old_workload(tmp_path: Path) -> No
 def test_kill_9_at_many_moments_of_planning(tmp_path: Path) -> None:
     """Whenever a planner dies, its plan is absent or whole and verified."""
     workload = pubplan.generate.generate(pubplan.generate.spotify(0.2), tmp_path / "workload")
-    whole = 0
-    for attempt in range(12):
-        out = tmp_path / f"plan-{attempt}"
-        process = start("select", workload.path, "--threshold", 27, "--capacity", "10%", "--out", out)
-        time.sleep(0.4 + 0.25 * attempt)
+    options = ["select", workload.path, "--threshold", 27, "--capacity", "10%", "--out"]
+    start_time = time.monotonic()
+    start(*options, tmp_path / "undisturbed").communicate()
+    duration = time.monotonic() - start_time
+    assert pubplan.read_plan(tmp_path / "undisturbed").record["verified"] is True
+    moments = [duration * share / 10 for share in range(1, 13)]
+    for number, moment in enumerate(moments):
+        out = tmp_path / f"plan-{number}"
+        process = start(*options, out)
+        time.sleep(moment)
         process.kill()
         process.communicate()
         if out.exists():
-            whole += 1
-            assert pubplan.read_plan(out).record["verified"] is True
-    assert 0 < whole < 12, "the kills did not fall on both sides of the end"
+            plan = pubplan.read_plan(out)
+            assert plan.record["verified"] is True
+            plan.check()
+    assert not (tmp_path / "plan-0").exists(), "the first kill came too late to mean anything"
