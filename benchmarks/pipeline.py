@@ -24,9 +24,7 @@ def _count_events(directory: Path) -> None:
     from pubplan.engine import spark_session
     from pubplan.generate import spotify, write_raw
     from pubplan.pipeline import Source, TimeWindow
-    from pubplan.pipeline.clean import clean_events
-    from pubplan.pipeline.rates import count_events
-    from pubplan.pipeline.source import read_source
+    from pubplan.pipeline.parquet_events import count_parquet_events
 
     write_raw(spotify(EVENTS_SCALE), directory / "events")
     path = directory / "events" / "events"
@@ -38,8 +36,9 @@ def _count_events(directory: Path) -> None:
         source = Source("events", str(path))
 
         def with_spark() -> int:
-            events, checks = clean_events(read_source(spark, source), TimeWindow(), "s")
-            return int(count_events(events, checks).toArrow()["rate"].to_numpy().sum())
+            counted = count_parquet_events(spark, source, TimeWindow(), "s")
+            assert counted is not None
+            return int(counted["rate"].to_numpy().sum())
 
         def with_duckdb() -> int:
             return sum(row[1] for row in connection.execute(query).fetchall())

@@ -46,64 +46,33 @@ def spotify(
     _write(shape(scale, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
 
 
-@app.command()
-def uniform(
-    out: Out,
-    nodes: Nodes = 4000,
-    topics: Topics = 200,
-    raw: Raw = None,
-    raw_rates: RawRates = False,
-    seed: Seed = 0,
-    replace: Replace = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    master: Master = None,
-    conf: Conf = None,
-) -> None:
-    """Nodes with 10 to 90 topics each, every topic equally likely."""
-    from pubplan.generate import uniform as shape
+def _nodes_command(name: str, told: str) -> None:
+    """Add the command of a shape of nodes."""
 
-    _write(shape(nodes, topics, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
+    def command(
+        out: Out,
+        nodes: Nodes = 4000,
+        topics: Topics = 200,
+        raw: Raw = None,
+        raw_rates: RawRates = False,
+        seed: Seed = 0,
+        replace: Replace = False,
+        quiet: Quiet = False,
+        json: Json = False,
+        master: Master = None,
+        conf: Conf = None,
+    ) -> None:
+        from pubplan import generate
 
+        shape = getattr(generate, name)(nodes, topics, seed)
+        _write(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
 
-@app.command()
-def zipf(
-    out: Out,
-    nodes: Nodes = 4000,
-    topics: Topics = 200,
-    raw: Raw = None,
-    raw_rates: RawRates = False,
-    seed: Seed = 0,
-    replace: Replace = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    master: Master = None,
-    conf: Conf = None,
-) -> None:
-    """Nodes with 10 to 90 topics each, topic i with probability proportional to 1 / i^2."""
-    from pubplan.generate import zipf as shape
-
-    _write(shape(nodes, topics, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
+    app.command(name, help=told)(command)
 
 
-@app.command()
-def exponential(
-    out: Out,
-    nodes: Nodes = 4000,
-    topics: Topics = 200,
-    raw: Raw = None,
-    raw_rates: RawRates = False,
-    seed: Seed = 0,
-    replace: Replace = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    master: Master = None,
-    conf: Conf = None,
-) -> None:
-    """Nodes with 10 to 90 topics each, topic i with probability proportional to exp(-0.05 i)."""
-    from pubplan.generate import exponential as shape
-
-    _write(shape(nodes, topics, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
+_nodes_command("uniform", "Nodes with 10 to 90 topics each, every topic equally likely.")
+_nodes_command("zipf", "Nodes with 10 to 90 topics each, topic i with probability proportional to 1 / i^2.")
+_nodes_command("exponential", "Nodes with 10 to 90 topics each, topic i with probability proportional to exp(-0.05 i).")
 
 
 def _write(

@@ -48,7 +48,7 @@ REPLACEMENT = "\ufffd"
 
 MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
-_EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999  # years 1 to 9999
+EARLIEST, LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999  # years 1 to 9999
 _WHOLE = r"^\s*[+-]?[0-9]+\s*$"
 _ISO = r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
@@ -110,7 +110,7 @@ def clean_events(frame: DataFrame, window: TimeWindow, unit: TimestampUnit) -> t
         inside &= moment < window.end
     checks = [
         (MALFORMED, F.col("is_malformed")),
-        (BAD_TIMESTAMP, moment.isNull() | ~moment.between(_EARLIEST, _LATEST)),
+        (BAD_TIMESTAMP, moment.isNull() | ~moment.between(EARLIEST, LATEST)),
         (OUTSIDE_WINDOW, ~inside),
         *_count_check(frame, "size", BAD_SIZE),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,7 @@ from pyspark.sql import functions as F
 from pubplan.engine import digest_table, read_parquet, stage, whole_directory, write_parquet
 from pubplan.errors import InputError
 from pubplan.pipeline.clean import (
-    BAD_ENCODING,
-    MALFORMED,
-    MISSING_ID,
     REASONS,
-    REPLACEMENT,
     TimestampUnit,
     TimeWindow,
     clean_events,
@@ -31,9 +27,11 @@ from pubplan.pipeline.clean import (
     reason_checks,
 )
 from pubplan.pipeline.interests import PAIRS_PER_PART, group_by_subscriber, name_topics, write_numbered, write_parts
+from pubplan.pipeline.numbering import RowCounts, Topics, number_topics, settle
+from pubplan.pipeline.parquet_events import count_parquet_events
 from pubplan.pipeline.rates import add_rates, count_events, drop_repeated_events
 from pubplan.pipeline.source import Source, read_source, readable
-from pubplan.workload import MANIFEST, Block, Int64Array, Window, Workload, finish_workload, read_workload
+from pubplan.workload import MANIFEST, Block, Window, Workload, finish_workload, read_workload
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -77,30 +75,6 @@ class Ingest:
             raise InputError(f"--message-bytes must not be negative, not {self.message_bytes}.")
 
 
-@dataclass(frozen=True)
-class RowCounts:
-    """What became of a source's rows: rows in = kept + rejected + duplicates."""
-
-    rows_in: int
-    kept: int
-    rejected: Mapping[str, int]
-    duplicates: int
-
-    def __post_init__(self) -> None:
-        accounted = self.kept + sum(self.rejected.values()) + self.duplicates
-        if accounted != self.rows_in:
-            raise AssertionError(f"{self.rows_in} rows came in, {accounted} are accounted for")
-
-
-@dataclass(frozen=True)
-class Topics:
-    """Topics in number order, as arrays."""
-
-    ids: pa.Array
-    rates: Int64Array
-    message_bytes: Int64Array
-
-
 def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool = False) -> Workload:
     """Read raw tables, clean, count, number and write them as a workload.
 
@@ -119,11 +93,12 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
         scratch.mkdir()
         with stage(f"counting {job.traffic.kind}"):
             traffic, counts = _clean_traffic(spark, job)
-            counted, traffic_rows = settle(counts.toArrow())
+            counted, traffic_rows = settle(counts())
             _check_rejected(job, job.traffic, traffic, traffic_rows.rejected, traffic_rows.rows_in)
         with stage(f"cleaning {job.audience.kind}"):
             subscriptions = clean_subscriptions(read_source(spark, job.audience))
-            topics = _number_topics(counted, job, subscriptions)
+            unknown = _wanted_topics(subscriptions) if job.keep_unknown else None
+            topics = number_topics(counted, unknown, job.message_bytes)
             named = _materialise(name_topics(subscriptions, _lookup(spark, topics, scratch)), scratch / "subscriptions")
             reasons = _reason_counts(named)
             rejected = {reason: count for reason, count in reasons.items() if reason is not None}
@@ -159,78 +134,27 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
     return read_workload(out)
 
 
-def _clean_traffic(spark: SparkSession, job: Ingest) -> tuple[DataFrame, DataFrame]:
-    """The rows with their reasons, and the same counted per topic."""
+def _clean_traffic(spark: SparkSession, job: Ingest) -> tuple[DataFrame, Callable[[], pa.Table]]:
+    """The rows with their reasons, and a function that counts them per topic."""
     raw = read_source(spark, job.traffic)
     if job.traffic.kind == "rates":
         rates, checks = clean_rates(raw)
-        return rates, add_rates(rates, checks)
+        return rates, lambda: add_rates(rates, checks).toArrow()
     events, checks = clean_events(raw, job.window, job.timestamp_unit)
-    if "event" not in events.columns:
-        return events, count_events(events, checks)
-    once = drop_repeated_events(events)
-    return once, count_events(once, reason_checks())
+    if "event" in events.columns:
+        once = drop_repeated_events(events)
+        return once, lambda: count_events(once, reason_checks()).toArrow()
+
+    def count() -> pa.Table:
+        fast = count_parquet_events(spark, job.traffic, job.window, job.timestamp_unit)
+        return fast if fast is not None else count_events(events, checks).toArrow()
+
+    return events, count
 
 
-def settle(counted: pa.Table) -> tuple[pa.Table, RowCounts]:
-    """Look at the ids, once per topic: the topics that stay, and what became of all rows.
-
-    Of a topic whose id cannot be used every row is rejected, for that reason unless it is malformed besides.
-    """
-    topic = counted["topic"]
-    is_missing = pc.or_kleene(pc.is_null(topic), pc.equal(topic, "")).combine_chunks()
-    is_undecodable = pc.and_not(pc.fill_null(pc.match_substring(topic, REPLACEMENT), False), is_missing)
-    is_usable = pc.invert(pc.or_(is_missing, is_undecodable))
-    rejected = dict.fromkeys(REASONS, 0)
-    for reason, kind in ((MISSING_ID, is_missing), (BAD_ENCODING, is_undecodable)):
-        unusable = counted.filter(kind)
-        rejected[MALFORMED] += _sum(unusable[MALFORMED])
-        rejected[reason] += _sum(unusable["rows"]) - _sum(unusable[MALFORMED])
-    usable = counted.filter(is_usable)
-    for reason in rejected.keys() & set(counted.column_names):
-        rejected[reason] += _sum(usable[reason])
-    kept, used = _sum(usable["kept"]), _sum(usable["used"])
-    found = {reason: number for reason, number in sorted(rejected.items()) if number}
-    rows = RowCounts(_sum(counted["rows"]), kept, found, used - kept)
-    return usable.filter(pc.greater(usable["kept"], 0)), rows
-
-
-def _sum(column: pa.ChunkedArray) -> int:
-    return int(pc.sum(column).as_py() or 0)
-
-
-def _number_topics(counted: pa.Table, job: Ingest, subscriptions: DataFrame) -> Topics:
-    """Sort the topics by the bytes of their ids; a topic's number is its place."""
-    for column, said in (("rate", "rates"), ("sized", "rates")):
-        if counted[column].null_count:
-            raise InputError(f"The {said} of a topic in {job.traffic.path} add up to more than 64 bits hold.")
-    ids = counted["topic"].combine_chunks()
-    rates = np.asarray(counted["rate"], dtype=np.int64)
-    sizes = _mean_sizes(counted, job)
-    if job.keep_unknown:
-        known = pa.table({"id": ids})
-        wanted = subscriptions.where(F.col("reason").isNull()).select("topic_id").distinct().toArrow()["topic_id"]
-        extra = wanted.filter(pc.invert(pc.is_in(wanted, value_set=known["id"]))).combine_chunks()
-        ids = pa.concat_arrays([_flat(ids), _flat(extra)])
-        rates = np.concatenate([rates, np.zeros(len(extra), dtype=np.int64)])
-        sizes = np.concatenate([sizes, np.full(len(extra), job.message_bytes, dtype=np.int64)])
-    ids = _flat(ids)
-    order = pc.sort_indices(ids.cast(pa.binary()))
-    return Topics(ids.take(order), rates[order.to_numpy()], sizes[order.to_numpy()])
-
-
-def _flat(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-    return pa.concat_arrays([pa.array([], pa.string()), *(chunk.cast(pa.string()) for chunk in chunks)])
-
-
-def _mean_sizes(good: pa.Table, job: Ingest) -> Int64Array:
-    """Bytes per message, rounded up; the given size where a topic has none."""
-    total = np.asarray(pc.fill_null(good["bytes"], 0), dtype=np.int64)
-    number = np.asarray(good["sized"], dtype=np.int64)
-    if pc.any(pc.and_(pc.is_null(good["bytes"]), pc.greater(good["sized"], 0))).as_py():
-        raise InputError(f"The sizes of a topic in {job.traffic.path} add up to more than 64 bits hold.")
-    return np.where(number > 0, -(-total // np.maximum(number, 1)), job.message_bytes)
+def _wanted_topics(subscriptions: DataFrame) -> pa.ChunkedArray:
+    """The topics that good subscriptions name."""
+    return subscriptions.where(F.col("reason").isNull()).select("topic_id").distinct().toArrow()["topic_id"]
 
 
 def _lookup(spark: SparkSession, topics: Topics, scratch: Path) -> DataFrame:

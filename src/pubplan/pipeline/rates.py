@@ -77,7 +77,7 @@ def _per_topic(frame: DataFrame, checks: Checks, *aggregates: Column) -> DataFra
     """Group by topic: ``rows`` read, ``used`` (good rows, copies included), ``kept`` (good rows), the aggregates, and
     for every reason how many rows it rejects.
 
-    Ids are looked at once per topic, afterwards: see ``settle`` in ``ingest.py``.
+    Ids are looked at once per topic, afterwards: see ``settle`` in ``numbering.py``.
     """
     copies = F.col("copies") if "copies" in frame.columns else F.lit(1)
     rejected: Sequence[Column] = [

@@ -120,6 +120,14 @@ def read_source(spark: SparkSession, source: Source) -> DataFrame:
     return _with_our_columns(frame, source)
 
 
+def local_parquet_files(source: Source) -> list[Path] | None:
+    """The files of a source that is Parquet on a file system all nodes see; None for any other."""
+    files = _files(source)
+    if not files or source.options or (source.format or _format_of(source, files)) != "parquet":
+        return None
+    return [Path(os.path.abspath(file)) for file in files]
+
+
 def _files(source: Source) -> list[Path]:
     """The local files behind a path; none for addresses and tables that only Spark can resolve."""
     if re.match(r"[a-z0-9+]{2,}:", source.path) or (source.format and source.format not in FORMATS.values()):

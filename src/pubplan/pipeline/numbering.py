@@ -1,0 +1,102 @@
+"""From counts per topic to numbered topics, and what became of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pubplan.errors import InputError
+from pubplan.pipeline.clean import BAD_ENCODING, MALFORMED, MISSING_ID, REASONS, REPLACEMENT
+from pubplan.workload import Int64Array
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """What became of a source's rows: rows in = kept + rejected + duplicates."""
+
+    rows_in: int
+    kept: int
+    rejected: Mapping[str, int]
+    duplicates: int
+
+    def __post_init__(self) -> None:
+        accounted = self.kept + sum(self.rejected.values()) + self.duplicates
+        if accounted != self.rows_in:
+            raise AssertionError(f"{self.rows_in} rows came in, {accounted} are accounted for")
+
+
+@dataclass(frozen=True)
+class Topics:
+    """Topics in number order, as arrays."""
+
+    ids: pa.Array
+    rates: Int64Array
+    message_bytes: Int64Array
+
+
+def settle(counted: pa.Table) -> tuple[pa.Table, RowCounts]:
+    """Look at the ids, once per topic: the topics that stay, and what became of all rows.
+
+    Of a topic whose id cannot be used every row is rejected, for that reason unless it is malformed besides.
+    """
+    topic = counted["topic"]
+    is_missing = pc.or_kleene(pc.is_null(topic), pc.equal(topic, "")).combine_chunks()
+    is_undecodable = pc.and_not(pc.fill_null(pc.match_substring(topic, REPLACEMENT), False), is_missing)
+    is_usable = pc.invert(pc.or_(is_missing, is_undecodable))
+    rejected = dict.fromkeys(REASONS, 0)
+    for reason, kind in ((MISSING_ID, is_missing), (BAD_ENCODING, is_undecodable)):
+        unusable = counted.filter(kind)
+        rejected[MALFORMED] += _sum(unusable[MALFORMED])
+        rejected[reason] += _sum(unusable["rows"]) - _sum(unusable[MALFORMED])
+    usable = counted.filter(is_usable)
+    for reason in rejected.keys() & set(counted.column_names):
+        rejected[reason] += _sum(usable[reason])
+    kept, used = _sum(usable["kept"]), _sum(usable["used"])
+    found = {reason: number for reason, number in sorted(rejected.items()) if number}
+    rows = RowCounts(_sum(counted["rows"]), kept, found, used - kept)
+    return usable.filter(pc.greater(usable["kept"], 0)), rows
+
+
+def _sum(column: pa.ChunkedArray) -> int:
+    return int(pc.sum(column).as_py() or 0)
+
+
+def number_topics(counted: pa.Table, unknown: pa.ChunkedArray | None, message_bytes: int) -> Topics:
+    """Sort the topics by the bytes of their ids; a topic's number is its place.
+
+    Args:
+        unknown: ids without traffic, which get the rate 0; those that are counted already are left out.
+        message_bytes: the size of messages where a topic has none.
+
+    Raises:
+        InputError: rates or sizes of a topic add up to more than 64 bits hold.
+    """
+    if counted["rate"].null_count or counted["sized"].null_count:
+        raise InputError("The rates of a topic add up to more than 64 bits hold.")
+    ids = _flat(counted["topic"])
+    rates = np.asarray(counted["rate"], dtype=np.int64)
+    sizes = _mean_sizes(counted, message_bytes)
+    if unknown is not None:
+        extra = _flat(unknown.filter(pc.invert(pc.is_in(unknown, value_set=ids))))
+        ids = pa.concat_arrays([ids, extra])
+        rates = np.concatenate([rates, np.zeros(len(extra), dtype=np.int64)])
+        sizes = np.concatenate([sizes, np.full(len(extra), message_bytes, dtype=np.int64)])
+    order = pc.sort_indices(ids.cast(pa.binary()))
+    return Topics(ids.take(order), rates[order.to_numpy()], sizes[order.to_numpy()])
+
+
+def _flat(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays([pa.array([], pa.string()), *(chunk.cast(pa.string()) for chunk in column.chunks)])
+
+
+def _mean_sizes(counted: pa.Table, message_bytes: int) -> Int64Array:
+    """Bytes per message, rounded up; the given size where a topic has none."""
+    if pc.any(pc.and_(pc.is_null(counted["bytes"]), pc.greater(counted["sized"], 0))).as_py():
+        raise InputError("The sizes of a topic add up to more than 64 bits hold.")
+    total = np.asarray(pc.fill_null(counted["bytes"], 0), dtype=np.int64)
+    number = np.asarray(counted["sized"], dtype=np.int64)
+    return np.where(number > 0, -(-total // np.maximum(number, 1)), message_bytes)
