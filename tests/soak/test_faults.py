@@ -21,8 +21,14 @@ PUBPLAN = [sys.executable, "-c", "from pubplan.cli.main import main; main()"]
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:
-    command = [*PUBPLAN, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """A command that listens to Ctrl-C, also where the tests themselves run in the background and do not."""
+    return subprocess.Popen(
+        [*PUBPLAN, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def family_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
