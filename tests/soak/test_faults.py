@@ -17,18 +17,18 @@ from pubplan.errors import InputError
 
 pytestmark = pytest.mark.soak
 
-PUBPLAN = [sys.executable, "-c", "from pubplan.cli.main import main; main()"]
+# Listens to Ctrl-C also where the tests themselves run in the background and therefore do not.
+SCRIPT = """
+import signal
+from pubplan.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:
-    """A command that listens to Ctrl-C, also where the tests themselves run in the background and do not."""
-    return subprocess.Popen(
-        [*PUBPLAN, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    command = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def family_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
