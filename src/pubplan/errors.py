@@ -70,6 +70,12 @@ class VerificationFailed(_WithReasons):
     """A plan breaks its promises; ``reasons`` are the violations found."""
 
 
+def one_line(text: str, longest: int = 80) -> str:
+    """Anybody's text as one harmless line: control characters escaped, very long ones cut."""
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """The sentence for a name that does not exist, with the nearest one that does."""
     names = sorted(known)

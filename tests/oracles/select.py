@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 
 from hypothesis import strategies as st
@@ -48,15 +47,6 @@ class Case:
         if objective == "fb3m":
             return sum(self.fixed_satisfaction(subscriber, chosen) for subscriber in self.interests)
         return sum(self.received(s, chosen) >= self.needed(s) for s in self.interests)
-
-    def real_value(self, served: Iterable[str]) -> Fraction:
-        """F-B3M as the paper writes it, without fixed point."""
-        chosen = set(served)
-        total = Fraction(0)
-        for subscriber in self.interests:
-            needed = self.needed(subscriber)
-            total += Fraction(min(needed, self.received(subscriber, chosen)), needed) if needed else 1
-        return total
 
 
 def cases(max_topics: int = 6, max_subscribers: int = 7) -> st.SearchStrategy[Case]:

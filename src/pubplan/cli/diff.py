@@ -34,15 +34,15 @@ def diff(
 
 
 def _sentences(found: Diff) -> str:
-    from pubplan.cli.show import safe
+    from pubplan.errors import one_line
 
     if found.is_empty:
         return "The plans are the same."
-    lines = [safe(f"{name}: {old} -> {new}", longest=400) for name, (old, new) in found.statements.items()]
+    lines = [one_line(f"{name}: {old} -> {new}", longest=400) for name, (old, new) in found.statements.items()]
     for table, change in found.decisions.items():
         lines.append(f"{table}: {len(change.added):,} added, {len(change.dropped):,} dropped, {change.kept:,} kept")
         for sign, ids in (("+", change.added), ("-", change.dropped)):
-            lines += [f"  {sign} {safe(name)}" for name in ids[:SHOWN]]
+            lines += [f"  {sign} {one_line(name)}" for name in ids[:SHOWN]]
             if len(ids) > SHOWN:
                 lines.append(f"  {sign} … and {len(ids) - SHOWN:,} more")
     return "\n".join(lines)

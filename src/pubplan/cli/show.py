@@ -17,9 +17,3 @@ def answer(value: Any, text: str, as_json: bool) -> None:
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def safe(text: str, longest: int = 80) -> str:
-    """A name as one harmless line: control characters escaped, very long ones cut."""
-    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"

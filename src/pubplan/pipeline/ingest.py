@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from pubplan.engine import digest_table, read_parquet, stage, whole_directory, write_parquet
-from pubplan.errors import InputError
+from pubplan.errors import InputError, one_line
 from pubplan.pipeline.clean import (
     REASONS,
     TimestampUnit,
@@ -185,13 +185,8 @@ def _check_rejected(job: Ingest, source: Source, frame: DataFrame, rejected: Map
     for reason, count in sorted(rejected.items(), key=lambda item: (-item[1], item[0])):
         lines.append(f"  {reason}: {count:,} rows; {REASONS[reason]}")
         samples = frame.where(F.col("reason") == reason).select("raw").limit(SAMPLES_PER_REASON).collect()
-        lines += [f"    {_shortened(row['raw'])}" for row in samples]
+        lines += [f"    {one_line(row['raw'] or '', _SAMPLE_LENGTH)}" for row in samples]
     raise InputError("\n".join(lines))
-
-
-def _shortened(raw: str | None) -> str:
-    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in raw or "")
-    return text if len(text) <= _SAMPLE_LENGTH else text[: _SAMPLE_LENGTH - 1] + "…"
 
 
 def _write_rejected(sources: Mapping[str, tuple[DataFrame, Mapping[str, int]]], staging: Path) -> list[Block]:
