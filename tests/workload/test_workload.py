@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import pubplan
-from pubplan.engine import BLOCK_ROWS, digest_table, read_block
+from pubplan.engine import BLOCK_ROWS, MAX_INT64, digest_table, read_block
 from pubplan.errors import EngineError, InputError
-from pubplan.workload import Window, Workload, finish_workload
+from pubplan.workload import Window, Workload, finish_workload, numbered_ids
 
 RATES = {"news": 3, "sport": 5, "art": 0, "ünïcode": 2}
 INTERESTS = {"bob": ["sport", "news"], "ann": ["news"], "zoe": [], "carl": ["ünïcode", "art", "news"]}
@@ -314,6 +314,55 @@ def test_unknown_topics_and_missing_thresholds_are_refused(make_workload) -> Non
             make_workload(rates, interests)
     twice = make_workload({"a": 1}, {"x": ["a", "a", "a"]})
     assert (twice.counts.rows_in, twice.counts.kept, twice.counts.duplicates) == (3, 1, 2)
+
+
+def topics_with(directory: Path, costs: list[int]) -> Workload:
+    """Topics of rate 1 without subscribers, at these costs."""
+    number = len(costs)
+    finish_workload(
+        directory,
+        topic_ids=numbered_ids("t", 0, number),
+        rates=np.ones(number, dtype=np.int64),
+        subscribers=np.zeros(number, dtype=np.int64),
+        message_bytes=np.ones(number, dtype=np.int64),
+        interests=[],
+        window=Window(),
+        sources=[],
+        optional={"cost": np.array(costs, dtype=np.int64)},
+    )
+    return pubplan.read_workload(directory)
+
+
+def test_costs_are_read_over_block_borders(tmp_path: Path) -> None:
+    """Each topic has its own cost, in the order of the topics, in every block."""
+    costs = [(7 * topic) % 1000 for topic in range(BLOCK_ROWS + 5)]
+    workload = topics_with(tmp_path, costs)
+    assert len(workload.manifest.blocks["topics"]) == 2
+    assert workload.topic_array("cost").tolist() == costs
+    workload.check()
+
+
+def test_costs_must_be_counts_that_add_up(tmp_path: Path) -> None:
+    """Costs are not negative, and their total fits 64 bits: nothing wraps."""
+    with pytest.raises(InputError, match=r"cost of topic 1 is -2"):
+        topics_with(tmp_path, [5, -2])
+    with pytest.raises(InputError, match=rf"total cost .* is {MAX_INT64 + 1}"):
+        topics_with(tmp_path, [MAX_INT64, 1])
+    # 2^64 in all would wrap to 0
+    with pytest.raises(InputError, match=rf"total cost .* is {2**64}"):
+        topics_with(tmp_path, [2**62] * 4)
+    assert list(tmp_path.iterdir()) == []
+    assert topics_with(tmp_path, [MAX_INT64 - 1, 1]).topic_array("cost").tolist() == [MAX_INT64 - 1, 1]
+
+
+def test_costs_of_another_type_are_refused(tmp_path: Path) -> None:
+    """A table that was rewritten with fractions is not read as whole numbers."""
+    workload = topics_with(tmp_path, [5, 6])
+    path = tmp_path / "topics" / "00000.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(5, "cost", pa.array([5.5, 6.5])), path)
+    with pytest.raises(InputError, match="other columns"):
+        Workload(workload.path, workload.manifest).topic_array("cost")
 
 
 def test_too_many_topics_are_refused(tmp_path: Path) -> None:

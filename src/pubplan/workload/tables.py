@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,8 @@ TOPICS = pa.schema(
     ]
 )
 
+OPTIONAL_TOPICS = {"cost": pa.field("cost", pa.int64(), nullable=False)}
+
 _TOPIC_LIST = pa.list_(pa.field("element", pa.int32(), nullable=False))
 
 INTERESTS = pa.schema(
@@ -42,11 +45,16 @@ MAX_TOPICS = 2**31 - 1
 
 
 def topics_table(
-    first_topic: int, topic_ids: pa.Array, rates: Int64Array, subscribers: Int64Array, message_bytes: Int64Array
+    first_topic: int,
+    topic_ids: pa.Array,
+    rates: Int64Array,
+    subscribers: Int64Array,
+    message_bytes: Int64Array,
+    optional: Mapping[str, Int64Array] | None = None,
 ) -> pa.Table:
     """Topics ``first_topic`` … as a table."""
     numbers = np.arange(first_topic, first_topic + len(rates), dtype=np.int32)
-    return pa.Table.from_arrays([numbers, topic_ids, rates, subscribers, message_bytes], schema=TOPICS)
+    return _table(TOPICS, [numbers, topic_ids, rates, subscribers, message_bytes], OPTIONAL_TOPICS, optional)
 
 
 def interests_table(
@@ -61,11 +69,19 @@ def interests_table(
     if offsets[-1] >= 2**31:
         raise InputError("One block of subscribers has 2^31 interests or more, more than an Arrow list can hold.")
     lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(topics, pa.int32()), type=_TOPIC_LIST)
-    schema, columns = INTERESTS, [pa.array(numbers), subscriber_ids, lists]
-    for name, values in (optional or {}).items():
-        schema = schema.append(OPTIONAL_INTERESTS[name])
-        columns.append(pa.array(values, pa.int64()))
-    return pa.Table.from_arrays(columns, schema=schema)
+    return _table(INTERESTS, [numbers, subscriber_ids, lists], OPTIONAL_INTERESTS, optional)
+
+
+def _table(
+    schema: pa.Schema,
+    columns: Sequence[Any],
+    fields: Mapping[str, pa.Field],
+    optional: Mapping[str, Int64Array] | None,
+) -> pa.Table:
+    """A table with the optional columns that are given behind the others."""
+    given = optional or {}
+    whole = pa.schema([*schema, *(fields[name] for name in given)])
+    return pa.Table.from_arrays([*columns, *given.values()], schema=whole)
 
 
 def topic_lists(table: pa.Table) -> tuple[Int64Array, Int32Array]:

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pubplan.engine import block_name, digest_table, map_blocks, read_block, stage
-from pubplan.errors import InputError
+from pubplan.errors import InputError, unknown_name
 from pubplan.workload.csr import Interests, read_csr
 from pubplan.workload.manifest import MANIFEST, Block, Counts, Manifest, Totals, read_manifest
-from pubplan.workload.tables import OPTIONAL_INTERESTS, TOPICS, Int64Array
+from pubplan.workload.tables import OPTIONAL_INTERESTS, OPTIONAL_TOPICS, TOPICS, Int64Array
 from pubplan.workload.totals import add_totals
 
 if TYPE_CHECKING:
@@ -57,22 +57,38 @@ class Workload:
     @cached_property
     def optional_columns(self) -> frozenset[str]:
         """Which of ``threshold`` and ``weight`` the interests have."""
-        if not self.interests_blocks:
+        return self._column_names("interests") & frozenset(OPTIONAL_INTERESTS)
+
+    @cached_property
+    def optional_topic_columns(self) -> frozenset[str]:
+        """Which optional columns the topics have: ``cost`` or none."""
+        return self._column_names("topics") & frozenset(OPTIONAL_TOPICS)
+
+    def _column_names(self, table: str) -> frozenset[str]:
+        """The columns of a table's first block; none where it has no blocks."""
+        if not self.manifest.blocks[table]:
             return frozenset()
-        path = self.path / "interests" / block_name(0)
+        path = self.path / table / block_name(0)
         try:
-            names = pq.read_schema(path).names
+            return frozenset(pq.read_schema(path).names)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path} cannot be read: {error}") from error
-        return frozenset(names) & frozenset(OPTIONAL_INTERESTS)
 
     def topics(self, *columns: str) -> pa.Table:
-        """The topics in ascending order: all columns, or those named."""
+        """The topics in ascending order: all columns, or those named.
+
+        Raises:
+            InputError: there is no such column; says which there are.
+        """
         directory, num_blocks = self.path / "topics", len(self.manifest.blocks["topics"])
-        names = columns or TOPICS.names
+        schema = pa.schema([*TOPICS, *(OPTIONAL_TOPICS[name] for name in sorted(self.optional_topic_columns))])
+        names = columns or schema.names
+        for name in names:
+            if name not in schema.names:
+                raise InputError(unknown_name(f"column of {directory}", name, schema.names))
         tables = map_blocks(lambda block: read_block(directory, block, names), num_blocks)
         try:
-            return pa.concat_tables([TOPICS.empty_table().select(names), *tables])
+            return pa.concat_tables([schema.empty_table().select(names), *tables])
         except pa.ArrowInvalid as error:
             raise InputError(f"{directory} has other columns than a workload: {error}") from error
 

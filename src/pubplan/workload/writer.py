@@ -12,6 +12,7 @@ from pubplan.engine import (
     MAX_INT64,
     block_range,
     digest_table,
+    exact_sum,
     map_blocks,
     num_blocks,
     write_block,
@@ -55,26 +56,32 @@ def finish_workload(
     sources: Iterable[Mapping[str, Any]],
     rows: Mapping[str, Any] | None = None,
     rejected: Sequence[Block] = (),
+    optional: Mapping[str, Int64Array] | None = None,
 ) -> Manifest:
     """Write the topics and the manifest beside interests that are there already.
 
     Args:
         rows: ``rows_in``, ``kept``, ``rejected`` and ``duplicates`` where rows were read.
         rejected: the blocks of the ``rejected/`` table, if there are any.
+        optional: further columns of the topics, such as ``cost``.
 
     Raises:
-        InputError: there are too many topics, or a total leaves 64 bits.
+        InputError: there are too many topics, a number is negative, or a total leaves 64 bits.
     """
     if len(rates) > MAX_TOPICS:
         raise InputError(f"{len(rates)} topics are more than the {MAX_TOPICS} that pubplan can number.")
     if len(rates) and (rates.min() < 0 or message_bytes.min() < 0):
         raise InputError("Rates and message sizes must not be negative.")
+    further = optional or {}
+    for name, values in further.items():
+        _check_column(name, values)
 
     def write(block: int) -> Block:
         first, last = block_range(block, len(rates))
         part = slice(first, last)
         ids = topic_ids[first:last]
-        table = topics_table(first, ids, rates[part], subscribers[part], message_bytes[part])
+        chosen = {name: values[part] for name, values in further.items()}
+        table = topics_table(first, ids, rates[part], subscribers[part], message_bytes[part], chosen)
         return write_table_block(directory / "topics", block, table)
 
     topics = tuple(map_blocks(write, num_blocks(len(rates))))
@@ -90,3 +97,13 @@ def finish_workload(
     )
     write_json(directory / MANIFEST, manifest.to_dict())
     return manifest
+
+
+def _check_column(name: str, values: Int64Array) -> None:
+    """Every value of an optional column of the topics is at least 0, and their total fits 64 bits."""
+    if len(values) and values.min() < 0:
+        topic = int(values.argmin())
+        raise InputError(f"The {name} of topic {topic} is {values[topic]}; it must not be negative.")
+    total = exact_sum(values)
+    if total > MAX_INT64:
+        raise InputError(f"The total {name} of the topics is {total}, which does not fit 64 bits. Use a larger unit.")
