@@ -79,13 +79,43 @@ def test_tables_have_the_columns_of_the_contract(tiny: Workload) -> None:
 
 
 def test_optional_columns(make_workload) -> None:
-    """A workload may bring a threshold per subscriber."""
+    """A workload may bring a threshold and a weight per subscriber."""
     plain = make_workload({"a": 1}, {"x": ["a"], "y": []})
     assert plain.optional_columns == frozenset()
     own = make_workload({"a": 1}, {"x": ["a"], "y": []}, thresholds={"x": 3, "y": 5})
     assert own.optional_columns == {"threshold"}
     assert own.subscriber_array("threshold").tolist() == [3, 5]
     assert own.digest != plain.digest
+    both = make_workload({"a": 1}, {"x": ["a"], "y": []}, weights={"y": 0, "x": 4}, thresholds={"x": 3, "y": 5})
+    assert both.optional_columns == {"threshold", "weight"}
+    assert both.subscriber_array("weight").tolist() == [4, 0]
+    assert both.subscriber_array("threshold").tolist() == [3, 5]
+    both.check()
+
+
+def test_costs(make_workload) -> None:
+    """A workload may bring a cost per topic; the totals stay those of its deliveries."""
+    plain = make_workload(RATES, INTERESTS)
+    assert plain.optional_topic_columns == frozenset()
+    assert "cost" not in plain.topics().column_names
+    own = make_workload(RATES, INTERESTS, costs={"sport": 7, "news": 0, "ünïcode": 9, "art": 2**40})
+    assert own.optional_topic_columns == {"cost"}
+    assert own.optional_columns == frozenset()
+    assert own.topic_array("cost").tolist() == [2**40, 0, 7, 9]  # art, news, sport, ünïcode
+    assert own.topics().schema.field("cost") == pa.field("cost", pa.int64(), nullable=False)
+    assert own.topics("cost", "topic_id").to_pylist()[2] == {"cost": 7, "topic_id": "sport"}
+    assert own.totals == plain.totals
+    assert own.digest != plain.digest
+    own.check()
+
+
+def test_columns_that_are_not_there_are_named(tiny: Workload, make_workload) -> None:
+    """Asking the topics for a column they lack says which they have, also where there are no topics."""
+    for workload in (tiny, make_workload({}, {}, costs={})):
+        with pytest.raises(InputError, match=r"'cost'.*Known: message_bytes, rate, subscribers, topic, topic_id\."):
+            workload.topic_array("cost")
+    with pytest.raises(InputError, match="Did you mean 'rate'"):
+        tiny.topics("topic_id", "rates")
 
 
 def test_the_digest_follows_the_content(make_workload) -> None:
@@ -221,6 +251,17 @@ def test_damaged_interests_are_refused(tiny: Workload, tmp_path: Path) -> None:
             read()
 
 
+def test_damaged_topics_are_refused(tiny: Workload, tmp_path: Path) -> None:
+    """The same for a file of topics."""
+    copy = copy_of(tiny, tmp_path)
+    path = copy / "topics" / "00000.parquet"
+    path.write_bytes(bytes(path.stat().st_size))
+    opened = pubplan.read_workload(copy)
+    for read in (lambda: opened.optional_topic_columns, opened.topics, opened.check):
+        with pytest.raises(InputError, match="cannot be read"):
+            read()
+
+
 def test_interests_of_another_type_are_refused(tiny: Workload, tmp_path: Path) -> None:
     """Topics that are not lists of integers, and topics that do not exist."""
     copy = copy_of(tiny, tmp_path)
@@ -303,12 +344,18 @@ def test_totals_beyond_64_bits_are_refused(make_workload) -> None:
     assert make_workload({"a": 2**61}, {"x": ["a"]}, message_bytes=1).totals.cost == 2**61
 
 
-def test_unknown_topics_and_missing_thresholds_are_refused(make_workload) -> None:
+def test_unknown_topics_and_missing_values_are_refused(make_workload) -> None:
     """Values given by hand are checked."""
     with pytest.raises(InputError, match="b"):
         make_workload({"a": 1}, {"x": ["b"]})
     with pytest.raises(InputError, match="every subscriber"):
         make_workload({"a": 1}, {"x": ["a"], "y": []}, thresholds={"x": 1})
+    with pytest.raises(InputError, match=r"weight .* every subscriber"):
+        make_workload({"a": 1}, {"x": ["a"], "y": []}, weights={"x": 1})
+    with pytest.raises(InputError, match=r"cost .* every topic"):
+        make_workload({"a": 1, "b": 1}, {"x": ["a"]}, costs={"a": 1})
+    with pytest.raises(InputError, match=r"cost .* every topic"):
+        make_workload({"a": 1}, {"x": ["a"]}, costs={"a": 1, "c": 1})
     for rates, interests in (({"a": 2.9}, {}), ({"a": True}, {}), ({1: 1}, {}), ({"a": 1}, {7: ["a"]})):
         with pytest.raises(InputError):
             make_workload(rates, interests)
@@ -363,6 +410,14 @@ def test_costs_of_another_type_are_refused(tmp_path: Path) -> None:
     pq.write_table(table.set_column(5, "cost", pa.array([5.5, 6.5])), path)
     with pytest.raises(InputError, match="other columns"):
         Workload(workload.path, workload.manifest).topic_array("cost")
+
+
+@pytest.mark.parametrize("name", ["weights", "costs"])
+@pytest.mark.parametrize("value", [-1, 1.5, True, "3", None, 2**63])
+def test_weights_and_costs_are_counts(make_workload, name: str, value: object) -> None:
+    """Whole numbers from 0 that fit 64 bits; anything else is named with its owner."""
+    with pytest.raises(InputError, match=rf"The {name[:-1]} of 'a' must be .*, not {value!r}"):
+        make_workload({"a": 1}, {"a": ["a"]}, **{name: {"a": value}})
 
 
 def test_too_many_topics_are_refused(tmp_path: Path) -> None:

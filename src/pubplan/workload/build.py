@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from pubplan.engine import block_range, num_blocks, whole_directory
+from pubplan.engine import MAX_INT64, block_range, num_blocks, whole_directory
 from pubplan.errors import InputError
 from pubplan.workload.manifest import MANIFEST, Window
+from pubplan.workload.tables import Int64Array
 from pubplan.workload.workload import Workload, read_workload
 from pubplan.workload.writer import finish_workload, write_interests_block
 
@@ -21,6 +22,8 @@ def build_workload(
     interests: Mapping[str, Sequence[str]],
     *,
     thresholds: Mapping[str, int] | None = None,
+    weights: Mapping[str, int] | None = None,
+    costs: Mapping[str, int] | None = None,
     message_bytes: int = 200,
     window: Window | None = None,
     replace: bool = False,
@@ -31,20 +34,31 @@ def build_workload(
 
     >>> build_workload("tiny", {"news": 3, "sport": 5}, {"ann": ["news"], "bob": ["news", "sport"]})  # doctest: +SKIP
 
+    Args:
+        thresholds: per subscriber, for all of them.
+        weights: per subscriber, for all of them; at least 0.
+        costs: per topic, for all of them; at least 0.
+
     Raises:
-        InputError: an id is no text, a rate or threshold no whole number, an interest names a topic without a rate, or
-            a subscriber has no threshold while others do.
+        InputError: an id is no text, a number is not whole or out of range, an interest names a topic without a rate,
+            a subscriber has no threshold or weight or a topic no cost while others do.
     """
     _check_whole("rate", rates)
     _check_whole("threshold", thresholds or {})
+    _check_whole("weight", weights or {}, least=0)
+    _check_whole("cost", costs or {}, least=0)
     topic_ids = _sorted_ids(rates)
     subscriber_ids = _sorted_ids(interests)
     number = {topic_id: topic for topic, topic_id in enumerate(topic_ids)}
     unknown = sorted({topic for wanted in interests.values() for topic in wanted} - set(number))
     if unknown:
         raise InputError(f"Interests name topics without a rate: {', '.join(unknown[:3])}.")
-    if thresholds is not None and set(thresholds) != set(interests):
-        raise InputError("Thresholds must be given for every subscriber or for none.")
+    by_subscriber = _given(threshold=thresholds, weight=weights)
+    by_topic = _given(cost=costs)
+    for of, columns, everyone in (("subscriber", by_subscriber, interests), ("topic", by_topic, rates)):
+        for what, values in columns.items():
+            if set(values) != set(everyone):
+                raise InputError(f"A {what} must be given for every {of} or for none.")
 
     rows = [sorted({number[topic_id] for topic_id in interests[subscriber]}) for subscriber in subscriber_ids]
     followers = np.bincount([topic for row in rows for topic in row], minlength=len(topic_ids)).astype(np.int64)
@@ -56,9 +70,7 @@ def build_workload(
             offsets = np.cumsum([0, *map(len, rows[first:last])]).astype(np.int64)
             topics = np.array([topic for row in rows[first:last] for topic in row], dtype=np.int32)
             ids = subscriber_ids[first:last]
-            optional = None
-            if thresholds is not None:
-                optional = {"threshold": np.array([thresholds[subscriber] for subscriber in ids], dtype=np.int64)}
+            optional = _arrays(by_subscriber, ids)
             entries.append(write_interests_block(staging, block, pa.array(ids, pa.string()), offsets, topics, optional))
         finish_workload(
             staging,
@@ -70,14 +82,26 @@ def build_workload(
             window=window or Window(),
             sources=[{"made": "by hand"}],
             rows={"rows_in": num_given, "kept": num_kept, "rejected": {}, "duplicates": num_given - num_kept},
+            optional=_arrays(by_topic, topic_ids),
         )
     return read_workload(out)
 
 
-def _check_whole(what: str, values: Mapping[str, object]) -> None:
+def _given(**columns: Mapping[str, int] | None) -> dict[str, Mapping[str, int]]:
+    return {name: values for name, values in columns.items() if values is not None}
+
+
+def _arrays(columns: Mapping[str, Mapping[str, int]], ids: Sequence[str]) -> dict[str, Int64Array]:
+    """The values of ``ids``, in that order."""
+    return {name: np.array([values[key] for key in ids], dtype=np.int64) for name, values in columns.items()}
+
+
+def _check_whole(what: str, values: Mapping[str, object], least: int = -MAX_INT64) -> None:
     for name, value in values.items():
         if not isinstance(value, int) or isinstance(value, bool):
             raise InputError(f"The {what} of {name!r} must be a whole number, not {value!r}.")
+        if not least <= value <= MAX_INT64:
+            raise InputError(f"The {what} of {name!r} must be between {least} and {MAX_INT64}, not {value}.")
 
 
 def _sorted_ids(ids: Mapping[str, object]) -> list[str]:
