@@ -22,7 +22,7 @@ def ingest(
         str | None, typer.Option("--events", metavar="PATH", help="Events: topic, timestamp, optional size.")
     ] = None,
     rates: Annotated[
-        str | None, typer.Option("--rates", metavar="PATH", help="Ready rates: topic, rate, optional size.")
+        str | None, typer.Option("--rates", metavar="PATH", help="Ready rates: topic, rate, optional size and cost.")
     ] = None,
     subscriptions: Annotated[
         str | None,

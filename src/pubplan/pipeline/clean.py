@@ -21,6 +21,7 @@ BAD_TIMESTAMP = "bad_timestamp"
 OUTSIDE_WINDOW = "outside_window"
 BAD_SIZE = "bad_size"
 BAD_RATE = "bad_rate"
+BAD_COST = "bad_cost"
 BAD_WEIGHT = "bad_weight"
 BAD_THRESHOLD = "bad_threshold"
 UNKNOWN_TOPIC = "unknown_topic"
@@ -33,6 +34,7 @@ REASONS = {
     OUTSIDE_WINDOW: "the event lies outside the window",
     BAD_SIZE: "the size is missing, negative or not a whole number",
     BAD_RATE: "the rate is missing, negative or not a whole number",
+    BAD_COST: "the cost is missing, negative or not a whole number",
     BAD_WEIGHT: "the weight is missing, negative or not a whole number",
     BAD_THRESHOLD: "the threshold is missing, negative or not a whole number",
     UNKNOWN_TOPIC: "the subscription names a topic without events or rate",
@@ -118,11 +120,16 @@ def clean_events(frame: DataFrame, window: TimeWindow, unit: TimestampUnit) -> t
 
 
 def clean_rates(frame: DataFrame) -> tuple[DataFrame, Checks]:
-    """Rates as ``topic``, ``rate``, ``size``, ``raw`` and ``reason``, and the checks that look beyond the id."""
+    """Rates as ``topic``, ``rate``, ``size``, ``cost`` if the source has it, ``raw`` and ``reason``.
+
+    Also the checks that look beyond the id.
+    """
+    costs = [_count(frame, "cost").alias("cost")] if "cost" in frame.columns else []
     typed = frame.select(
         F.col("topic").cast("string").alias("topic"),
         _count(frame, "rate").alias("rate"),
         _count(frame, "size").alias("size"),
+        *costs,
         "raw",
         "is_malformed",
     )
@@ -130,6 +137,7 @@ def clean_rates(frame: DataFrame) -> tuple[DataFrame, Checks]:
         (MALFORMED, F.col("is_malformed")),
         *_count_check(frame, "rate", BAD_RATE),
         *_count_check(frame, "size", BAD_SIZE),
+        *_count_check(frame, "cost", BAD_COST),
     ]
     return typed.withColumn("reason", _reason([checks[0], *_id_checks(["topic"]), *checks[1:]])), checks
 

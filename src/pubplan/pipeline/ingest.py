@@ -51,7 +51,8 @@ class Ingest:
         timestamp_unit: of integer timestamps.
         message_bytes: the size of messages where no sizes are given.
         timeless: leave the window empty: the moments of the events mean nothing.
-        keep_unknown: give topics that only subscriptions name the rate 0 instead of rejecting the subscriptions.
+        keep_unknown: give topics that only subscriptions name the rate (and cost) 0 instead of rejecting the
+            subscriptions.
         max_rejected: the largest share of rejected rows, per source, that is not an error.
     """
 
@@ -130,6 +131,7 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
             sources=[_describe(job.traffic, traffic_rows), _describe(job.audience, audience_rows)],
             rows=_total(traffic_rows, audience_rows),
             rejected=rejected_blocks,
+            optional=topics.optional,
         )
     return read_workload(out)
 

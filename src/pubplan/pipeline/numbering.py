@@ -31,11 +31,12 @@ class RowCounts:
 
 @dataclass(frozen=True)
 class Topics:
-    """Topics in number order, as arrays."""
+    """Topics in number order, as arrays; ``optional`` holds the ``cost`` where rates give one."""
 
     ids: pa.Array
     rates: Int64Array
     message_bytes: Int64Array
+    optional: Mapping[str, Int64Array]
 
 
 def settle(counted: pa.Table) -> tuple[pa.Table, RowCounts]:
@@ -69,7 +70,7 @@ def number_topics(counted: pa.Table, unknown: pa.ChunkedArray | None, message_by
     """Sort the topics by the bytes of their ids; a topic's number is its place.
 
     Args:
-        unknown: ids without traffic, which get the rate 0; those that are counted already are left out.
+        unknown: ids without traffic, which get the rate and the cost 0; those that are counted already are left out.
         message_bytes: the size of messages where a topic has none.
 
     Raises:
@@ -80,13 +81,18 @@ def number_topics(counted: pa.Table, unknown: pa.ChunkedArray | None, message_by
     ids = _flat(counted["topic"])
     rates = np.asarray(counted["rate"], dtype=np.int64)
     sizes = _mean_sizes(counted, message_bytes)
+    optional = {"cost": np.asarray(counted["cost"], dtype=np.int64)} if "cost" in counted.column_names else {}
     if unknown is not None:
         extra = _flat(unknown.filter(pc.invert(pc.is_in(unknown, value_set=ids))))
         ids = pa.concat_arrays([ids, extra])
-        rates = np.concatenate([rates, np.zeros(len(extra), dtype=np.int64)])
+        nothing = np.zeros(len(extra), dtype=np.int64)
+        rates = np.concatenate([rates, nothing])
+        optional = {name: np.concatenate([values, nothing]) for name, values in optional.items()}
         sizes = np.concatenate([sizes, np.full(len(extra), message_bytes, dtype=np.int64)])
     order = pc.sort_indices(ids.cast(pa.binary()))
-    return Topics(ids.take(order), rates[order.to_numpy()], sizes[order.to_numpy()])
+    places = order.to_numpy()
+    ordered = {name: values[places] for name, values in optional.items()}
+    return Topics(ids.take(order), rates[places], sizes[places], ordered)
 
 
 def _flat(column: pa.ChunkedArray) -> pa.Array:

@@ -34,9 +34,11 @@ def count_events(events: DataFrame, checks: Checks) -> DataFrame:
 def add_rates(rates: DataFrame, checks: Checks) -> DataFrame:
     """Add up the rates of each topic, which may come in several rows; the columns of :func:`count_events`.
 
-    Sizes are weighted by rate. A sum that leaves 64 bits is null.
+    Sizes are weighted by rate. A sum that leaves 64 bits is null. Where rows of one topic give different costs, the
+    largest counts; ``cost`` is a column only if the rates have it.
     """
     good = _good(checks)
+    costs = [F.max(F.when(good, F.col("cost"))).alias("cost")] if "cost" in rates.columns else []
     rate = F.when(good, F.col("rate")).otherwise(0)
     return _per_topic(
         rates,
@@ -44,6 +46,7 @@ def add_rates(rates: DataFrame, checks: Checks) -> DataFrame:
         F.try_sum(rate).alias("rate"),
         F.try_sum(F.try_multiply("size", rate)).alias("bytes"),
         F.try_sum(F.when(F.col("size").isNotNull(), rate).otherwise(0)).alias("sized"),
+        *costs,
         F.lit(None).cast("bigint").alias("first"),
         F.lit(None).cast("bigint").alias("last"),
     )

@@ -36,6 +36,7 @@ ROLES: dict[str, Role] = {
     "timestamp": "time",
     "size": "count",
     "rate": "count",
+    "cost": "count",
     "weight": "count",
     "threshold": "count",
 }
@@ -49,7 +50,7 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
 }
 OPTIONAL: dict[Kind, tuple[str, ...]] = {
     "events": ("size", "event"),
-    "rates": ("size",),
+    "rates": ("size", "cost"),
     "subscriptions": ("weight", "threshold"),
     "follows": (),
 }
