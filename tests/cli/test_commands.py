@@ -110,10 +110,17 @@ def test_options_from_a_file(cli, made: Workload, tmp_path: Path) -> None:
         (["--capacity", "10%"], "No threshold"),
         (["--capacity", "10%", "--threshold", "-1"], "between 0 and"),
         (["--capacity", "10%", "--threshold", "many"], "'--threshold'"),
-        (["--capacity", "10%", "--threshold", "27", "--method", "greedy"], "Did you mean 'greedy-fb3m'"),
+        (["--capacity", "10%", "--threshold", "27", "--method", "greedy-fb3"], "Did you mean 'greedy-fb3m'"),
         (["--capacity", "10%", "--threshold", "27", "--bound", "papers"], "Did you mean 'paper'"),
         (["--capacity", "10%", "--threshold", "27", "--objective", "b4m"], "b3m or fb3m"),
-        (["--capacity", "10%", "--threshold", "27", "--objective", "b3m"], "cannot answer"),
+        (["--capacity", "10%", "--threshold", "27", "--objective", "b3m", "--method", "greedy-max"], "cannot answer"),
+        (["--capacity", "10%", "--threshold", "27", "--method", "enumerate-fb3m"], "small instances"),
+        (["--capacity", "10%", "--threshold", "27", "--cost", "rates"], "Did you mean 'rate'"),
+        (["--capacity", "10%", "--threshold", "27", "--cost", "rate", "--bound", "paper"], "rate x subscribers"),
+        (["--capacity", "10%", "--threshold", "27", "--must-serve", "nothing"], "no topic 'nothing'"),
+        (["--capacity", "10%", "--threshold", "27", "--must-not-serve", "@nothing"], "nothing cannot be read"),
+        (["--capacity", "10%", "--threshold", "27", "--satisfy", "80%"], "not both"),
+        (["--threshold", "27", "--satisfy", "0.8"], "80%"),
         (["--capacity", "10%", "--threshold", "27", "--master", "foo"], "no Spark master"),
         (["--capacity", "10%", "--threshold", "27", "--conf", "x"], "--conf"),
         (["--capacity", "10%", "--threshold", "27", "--treshold", "27"], "--treshold"),
@@ -346,3 +353,88 @@ def test_bars_on_a_terminal(made: Workload, tmp_path: Path) -> None:
     assert "planning with greedy-fb3m" in shown
     assert "\x1b[" in shown
     assert "Verified." in answer.stdout
+
+
+def test_lists_from_the_command_line_and_from_files(cli, made: Workload, tmp_path: Path) -> None:
+    """Topics that must or must not be served; more than the capacity holds is infeasible, with the excess."""
+    ids = made.topics("topic_id")["topic_id"].to_pylist()
+    (tmp_path / "not.txt").write_text("\n".join(ids[1:5]) + "\n")
+    options = [
+        "--threshold",
+        27,
+        "--capacity",
+        "10%",
+        "--must-serve",
+        ids[0],
+        "--must-not-serve",
+        f"@{tmp_path}/not.txt",
+    ]
+    answer = cli("select", made.path, *options, "--out", tmp_path / "plan", "--json", "--bound", "none")
+    parameters = json.loads(answer.out)["parameters"]
+    assert (parameters["must_serve"], parameters["must_not_serve"]) == ([ids[0]], ids[1:5])
+    assert cli("verify", tmp_path / "plan", "--workload", made.path).code == 0
+    options = ["--threshold", 27, "--capacity", 0, "--must-serve", ids[0], "--out", tmp_path / "none"]
+    refused = cli("select", made.path, *options)
+    assert (refused.code, "more than the capacity" in refused.err) == (3, True)
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_curve_and_its_knee(cli, made: Workload, tmp_path: Path) -> None:
+    """One plan answers for every smaller capacity, in words and in JSON."""
+    options = ["--threshold", 27, "--capacity", "20%", "--curve"]
+    answer = cli("select", made.path, *options, "--out", tmp_path / "a")
+    assert "The knee is at" in answer.out
+    found = json.loads(cli("select", made.path, *options, "--out", tmp_path / "b", "--json").out)["curve"]
+    assert [round(point["percent"]) for point in found["points"]] == [1, 2, 5, 10, 20]
+    shares = [point["satisfied_percent"] for point in found["points"]]
+    assert shares == sorted(shares)
+    assert all(point["satisfied"] <= point["bound"] for point in (*found["points"], found["knee"]))
+
+
+@pytest.mark.parametrize("objective", ["fb3m", "b3m"])
+def test_the_least_capacity_for_a_share(cli, made: Workload, tmp_path: Path, objective: str) -> None:
+    """--satisfy finds a capacity that is enough; a little less is not."""
+    options = ["--threshold", 27, "--objective", objective, "--bound", "none"]
+    answer = cli("select", made.path, *options, "--satisfy", "80%", "--out", tmp_path / "plan", "--json")
+    record = json.loads(answer.out)
+    assert record["objective"] >= 0.8 * 4900
+    less = int(0.99 * record["parameters"]["capacity_cost"])
+    below = cli("select", made.path, *options, "--capacity", less, "--out", tmp_path / "less", "--json")
+    assert json.loads(below.out)["objective"] < 0.8 * 4900
+    assert (
+        "80% takes a capacity of"
+        in cli("select", made.path, *options, "--satisfy", "80%", "--out", tmp_path / "words").out
+    )
+
+
+def test_explain(cli, planned: Path, made: Workload, tmp_path: Path) -> None:
+    """A served topic, one that is not, a subscriber; the plan remembers where its workload is."""
+    served = pubplan.read_plan(planned).decisions("served")["topic_id"].to_pylist()
+    other = next(name for name in made.topics("topic_id")["topic_id"].to_pylist() if name not in set(served))
+    assert f"{served[0]} is served" in cli("explain", planned, "--topic", served[0]).out
+    facts = json.loads(cli("explain", planned, "--topic", other, "--json", "--workload", made.path).out)
+    assert (facts["served"], facts["value_per_cost"] >= 0, facts["price"] > 0) == (False, True, True)
+    subscriber = made.interests_block(0, "subscriber_id")["subscriber_id"][3].as_py()
+    assert f"{subscriber} receives" in cli("explain", planned, "--subscriber", subscriber).out
+    for options, said in (
+        ([], "--topic or --subscriber"),
+        (["--topic", "a", "--subscriber", "b"], "one thing"),
+        (["--topic", "nothing"], "no topic 'nothing'"),
+        (["--subscriber", "nobody"], "no subscriber 'nobody'"),
+        (["--topic", other, "--workload", tmp_path], "not a workload"),
+    ):
+        refused = cli("explain", planned, *options)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
+    (planned / "run.json").unlink()
+    assert "pass --workload" in cli("explain", planned, "--topic", other).err
+
+
+def test_diff_says_what_changes_cost_and_bring(cli, planned: Path, made: Workload, tmp_path: Path) -> None:
+    """Every topic that changes sides comes with its cost and what it brought."""
+    cli("select", made.path, "--threshold", 27, "--capacity", "11%", "--bound", "none", "--out", tmp_path / "more")
+    answer = cli("diff", planned, tmp_path / "more")
+    assert "(cost " in answer.out
+    assert "brings " in answer.out
+    found = json.loads(cli("diff", planned, tmp_path / "more", "--json").out)["decisions"]["served"]
+    assert set(found["measures"]) == {*found["added"], *found["dropped"]}
+    assert all(set(values) == {"cost", "brings"} for values in found["measures"].values())

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from pathlib import Path
 
 from hypothesis import strategies as st
+
+import pubplan
+from pubplan.problems.select import Problem
 
 FULL = 2**32
 
@@ -17,18 +21,36 @@ class Case:
 
     rates: Mapping[str, int]
     interests: Mapping[str, tuple[str, ...]]
-    threshold: int
+    threshold: int | None
     capacity: int
+    thresholds: Mapping[str, int] | None = None
+    weights: Mapping[str, int] | None = None
+    costs: Mapping[str, int] | None = None
+    must_serve: tuple[str, ...] = ()
+    must_not_serve: tuple[str, ...] = field(default=())
 
     @property
     def topics(self) -> list[str]:
         return sorted(self.rates)
 
+    @property
+    def open_topics(self) -> list[str]:
+        return [topic for topic in self.topics if topic not in (*self.must_serve, *self.must_not_serve)]
+
     def cost(self, topic: str) -> int:
+        if self.costs is not None:
+            return self.costs[topic]
         return self.rates[topic] * sum(topic in wanted for wanted in self.interests.values())
 
+    def total_cost(self, topics: Iterable[str]) -> int:
+        return sum(map(self.cost, topics))
+
+    def weight(self, subscriber: str) -> int:
+        return 1 if self.weights is None else self.weights[subscriber]
+
     def needed(self, subscriber: str) -> int:
-        return min(self.threshold, sum(self.rates[topic] for topic in self.interests[subscriber]))
+        asked = self.threshold if self.thresholds is None else self.thresholds[subscriber]
+        return min(asked, sum(self.rates[topic] for topic in self.interests[subscriber]))
 
     def received(self, subscriber: str, served: Iterable[str]) -> int:
         chosen = set(served)
@@ -45,12 +67,39 @@ class Case:
         """The objective in its own units: 2^-32 for fb3m, 1 for b3m."""
         chosen = set(served)
         if objective == "fb3m":
-            return sum(self.fixed_satisfaction(subscriber, chosen) for subscriber in self.interests)
-        return sum(self.received(s, chosen) >= self.needed(s) for s in self.interests)
+            return sum(self.weight(s) * self.fixed_satisfaction(s, chosen) for s in self.interests)
+        return sum(self.weight(s) * (self.received(s, chosen) >= self.needed(s)) for s in self.interests)
+
+    def problem(self, directory: Path, objective: str = "fb3m", rename=lambda name: name) -> Problem:
+        """The case as a workload on disk, its ids changed by a function, and the question about it."""
+
+        def named(values: Mapping[str, int] | None) -> dict[str, int] | None:
+            return None if values is None else {rename(name): value for name, value in values.items()}
+
+        workload = pubplan.build_workload(
+            directory / "workload",
+            named(self.rates),
+            {rename(subscriber): [rename(topic) for topic in wanted] for subscriber, wanted in self.interests.items()},
+            thresholds=named(self.thresholds),
+            weights=named(self.weights),
+            costs=named(self.costs),
+        )
+        return Problem(
+            workload,
+            self.capacity,
+            None if self.thresholds is not None else self.threshold,
+            objective,
+            cost=None if self.costs is None else "cost",
+            must_serve=[rename(topic) for topic in self.must_serve],
+            must_not_serve=[rename(topic) for topic in self.must_not_serve],
+        )
 
 
-def cases(max_topics: int = 6, max_subscribers: int = 7) -> st.SearchStrategy[Case]:
-    """Small instances, odd ones included: zero rates, no interests, capacity 0 or more than everything."""
+def cases(max_topics: int = 6, max_subscribers: int = 7, *, plain: bool = False) -> st.SearchStrategy[Case]:
+    """Small instances, odd ones included: zero rates, no interests, capacity 0 or more than everything.
+
+    Unless ``plain``, some have thresholds, weights, costs or lists of their own.
+    """
 
     @st.composite
     def build(draw: st.DrawFn) -> Case:
@@ -62,18 +111,29 @@ def cases(max_topics: int = 6, max_subscribers: int = 7) -> st.SearchStrategy[Ca
             for number in range(draw(st.integers(1, max_subscribers)))
         }
         case = Case(rates, interests, draw(st.integers(0, 30)), 0)
-        everything = sum(case.cost(topic) for topic in topics)
-        return Case(rates, interests, case.threshold, draw(st.integers(0, everything + 2)))
+        if not plain:
+            case = replace(
+                case,
+                thresholds=draw(st.none() | st.fixed_dictionaries({s: st.integers(0, 30) for s in interests})),
+                weights=draw(st.none() | st.fixed_dictionaries({s: st.integers(0, 4) for s in interests})),
+                costs=draw(st.none() | st.fixed_dictionaries({t: st.integers(0, 9) for t in topics})),
+                must_serve=tuple(sorted(draw(st.sets(st.sampled_from(topics), max_size=1)))),
+            )
+            free = [topic for topic in topics if topic not in case.must_serve]
+            if free:
+                case = replace(case, must_not_serve=tuple(sorted(draw(st.sets(st.sampled_from(free), max_size=1)))))
+        least, everything = case.total_cost(case.must_serve), case.total_cost(topics)
+        return replace(case, capacity=draw(st.integers(least, max(least, everything + 2))))
 
     return build()
 
 
 def subsets(case: Case) -> Iterable[tuple[str, ...]]:
-    """Every set of topics that fits."""
-    for size in range(len(case.topics) + 1):
-        for chosen in combinations(case.topics, size):
-            if sum(map(case.cost, chosen)) <= case.capacity:
-                yield chosen
+    """Every set of topics that fits and keeps the lists."""
+    for size in range(len(case.open_topics) + 1):
+        for chosen in combinations(case.open_topics, size):
+            if case.total_cost((*case.must_serve, *chosen)) <= case.capacity:
+                yield (*case.must_serve, *chosen)
 
 
 def best_value(case: Case, objective: str) -> int:
@@ -81,21 +141,44 @@ def best_value(case: Case, objective: str) -> int:
 
 
 def eager_greedy(case: Case, *, by_ratio: bool) -> list[str]:
-    """Value every topic in every round; the best one goes, served if it fits, dropped if not."""
-    waiting, served, spent = case.topics, [], 0
+    """Value every topic in every round for F-B3M; the best one goes, served if it fits, dropped if not."""
+
+    def gain(topic: str, served: list[str]) -> int:
+        return case.value([*served, topic], "fb3m") - case.value(served, "fb3m")
+
+    return _rounds(case, gain, by_ratio=by_ratio)
+
+
+def naive_greedy_b3m(case: Case) -> list[str]:
+    """GreedyB3M: value every topic in every round by the shares of what is missing that it fills, in units of 2^-32."""
+
+    def value(topic: str, served: list[str]) -> int:
+        total = 0
+        for subscriber, wanted in case.interests.items():
+            missing = case.needed(subscriber) - case.received(subscriber, served)
+            if topic in wanted and missing > 0:
+                total += case.weight(subscriber) * (FULL * min(missing, case.rates[topic]) // missing)
+        return total
+
+    return _rounds(case, value, by_ratio=True)
+
+
+def _rounds(case: Case, value, *, by_ratio: bool) -> list[str]:
+    waiting, served = case.open_topics, list(case.must_serve)
     while waiting:
-        now = case.value(served, "fb3m")
-        keys = {}
-        for topic in waiting:
-            gain = case.value([*served, topic], "fb3m") - now
-            keys[topic] = gain if gain == 0 or not by_ratio else float(gain) / float(case.cost(topic))
-        best = min(waiting, key=lambda topic: (-keys[topic], topic))
-        if keys[best] == 0:
+        values = {topic: value(topic, served) for topic in waiting}
+
+        def key(topic: str, values=values) -> float:
+            if not by_ratio or values[topic] == 0:
+                return values[topic]
+            return float(values[topic]) / float(case.cost(topic)) if case.cost(topic) else float("inf")
+
+        best = min(waiting, key=lambda topic: (-key(topic), topic))
+        if values[best] == 0:
             break
         waiting = [topic for topic in waiting if topic != best]
-        if spent + case.cost(best) <= case.capacity:
+        if case.total_cost([*served, best]) <= case.capacity:
             served.append(best)
-            spent += case.cost(best)
     return served
 
 

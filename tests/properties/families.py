@@ -41,12 +41,7 @@ class Oracle:
 def _select_problem(
     case: select_oracle.Case, directory: Path, rename: Callable[[str], str], variant: str
 ) -> pubplan.select.Problem:
-    workload = pubplan.build_workload(
-        directory / "workload",
-        {rename(topic): rate for topic, rate in case.rates.items()},
-        {rename(subscriber): [rename(topic) for topic in wanted] for subscriber, wanted in case.interests.items()},
-    )
-    return pubplan.select.Problem(workload, case.capacity, case.threshold, objective=variant)
+    return case.problem(directory, variant, rename)
 
 
 def _served(topics: list[tuple[int, str, int]]) -> pa.Table:
@@ -66,11 +61,11 @@ def _rows(table: pa.Table) -> list[tuple[int, str, int]]:
 
 def _serve_everything(case: select_oracle.Case, table: pa.Table) -> pa.Table | None:
     everything = [(number, topic, case.cost(topic)) for number, topic in enumerate(case.topics)]
-    return _served(everything) if sum(cost for *_, cost in everything) > case.capacity else None
+    return _served(everything) if case.must_not_serve or case.total_cost(case.topics) > case.capacity else None
 
 
 def _drop_one(case: select_oracle.Case, table: pa.Table) -> pa.Table | None:
-    """Drop a served topic; greedy methods serve only what gains, so the objective falls."""
+    """Drop a served topic: it must be served, or the trajectory still chooses it."""
     return table.slice(1) if table.num_rows else None
 
 

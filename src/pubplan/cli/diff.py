@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,7 +43,13 @@ def _sentences(found: Diff) -> str:
     for table, change in found.decisions.items():
         lines.append(f"{table}: {len(change.added):,} added, {len(change.dropped):,} dropped, {change.kept:,} kept")
         for sign, ids in (("+", change.added), ("-", change.dropped)):
-            lines += [f"  {sign} {one_line(name)}" for name in ids[:SHOWN]]
+            lines += [f"  {sign} {one_line(name)}{_measured(change.measures.get(name, {}))}" for name in ids[:SHOWN]]
             if len(ids) > SHOWN:
                 lines.append(f"  {sign} … and {len(ids) - SHOWN:,} more")
     return "\n".join(lines)
+
+
+def _measured(measures: Mapping[str, Any]) -> str:
+    """What a decision costs and brings, behind its name."""
+    known = [f"{name} {value:,.6g}" for name, value in measures.items() if value is not None]
+    return f"  ({', '.join(known)})" if known else ""

@@ -11,6 +11,7 @@ from pubplan.cli.options import Check, Conf, Json, Master, Out, Quiet, Replace, 
 
 if TYPE_CHECKING:
     from pubplan.planning import Result
+    from pubplan.problems.select import Curve, Problem
 
 Capacity = Annotated[
     str | None,
@@ -20,8 +21,29 @@ Threshold = Annotated[int | None, typer.Option("--threshold", help="Events per w
 Objective = Annotated[
     str | None, typer.Option("--objective", help="fb3m (fractions of subscribers, the default) or b3m (whole ones).")
 ]
+Cost = Annotated[
+    str | None,
+    typer.Option("--cost", metavar="COLUMN", help="What topics cost: a column of theirs. Default: rate x subscribers."),
+]
+MustServe = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--must-serve", metavar="ID|@FILE", help="A topic to serve in any case, or a file of them; repeatable."
+    ),
+]
+MustNotServe = Annotated[
+    list[str] | None,
+    typer.Option("--must-not-serve", metavar="ID|@FILE", help="A topic not to serve, or a file of them; repeatable."),
+]
+Satisfy = Annotated[
+    str | None,
+    typer.Option("--satisfy", metavar="SHARE", help="Instead of a capacity: the least one that satisfies, say, 80%."),
+]
+WithCurve = Annotated[
+    bool, typer.Option("--curve", help="Also print the satisfied share at smaller capacities, and the knee.")
+]
 MethodName = Annotated[str | None, typer.Option("--method", help="See 'pubplan methods select'.")]
-Bound = Annotated[str | None, typer.Option("--bound", help="paper, or none.")]
+Bound = Annotated[str | None, typer.Option("--bound", help="lagrangian (the default), paper, mip or none.")]
 ParameterFile = Annotated[
     Path | None, typer.Option("--parameters", metavar="FILE", help="TOML file; its table [select] fills in options.")
 ]
@@ -34,6 +56,11 @@ def select(
     capacity: Capacity = None,
     threshold: Threshold = None,
     objective: Objective = None,
+    cost: Cost = None,
+    must_serve: MustServe = None,
+    must_not_serve: MustNotServe = None,
+    satisfy: Satisfy = None,
+    curve: WithCurve = False,
     method: MethodName = None,
     bound: Bound = None,
     parameters: ParameterFile = None,
@@ -53,27 +80,45 @@ def select(
     from pubplan.engine import check_apart, check_free
     from pubplan.errors import InputError
     from pubplan.planning import PLAN
-    from pubplan.problems.select import FAMILY, Problem, solve
+    from pubplan.problems.select import FAMILY, Problem, curve_of, least_capacity, solve
+    from pubplan.problems.select.curve import share_of
     from pubplan.workload import read_workload
 
-    given = {"capacity": capacity, "threshold": threshold, "objective": objective, "method": method, "bound": bound}
+    given = {
+        "capacity": capacity,
+        "threshold": threshold,
+        "objective": objective,
+        "method": method,
+        "bound": bound,
+        "cost": cost,
+        "must_serve": _ids(must_serve),
+        "must_not_serve": _ids(must_not_serve),
+    }
     options = _options(parameters, given)
-    if "capacity" not in options:
+    if satisfy is None and "capacity" not in options:
         raise InputError("No capacity: pass --capacity, for instance --capacity 10%.")
+    if satisfy is not None:
+        if capacity is not None:
+            raise InputError("Pass --capacity or --satisfy, not both.")
+        share_of(satisfy)
+        options["capacity"] = "100%"
     check_apart(out, workload)
     check_free(out, marker=PLAN, replace=replace)
     opened = read_workload(workload)
-    asked = {name: options[name] for name in ("capacity", "threshold", "objective") if name in options}
+    names = ("capacity", "threshold", "objective", "cost", "must_serve", "must_not_serve")
+    asked = {name: options[name] for name in names if name in options}
     problem = Problem(opened, **asked)
-    method_name = FAMILY.method_for(problem, options.get("method")).name  # before Spark is started for nothing
-    FAMILY.bounds_named(options.get("bound"))
+    chosen = FAMILY.method_for(problem, options.get("method"))  # before Spark is started for nothing
+    FAMILY.bounds_for(problem, options.get("bound"))
     with showing_progress(quiet), maybe_spark(master, conf, len(opened.interests_blocks)) as spark:
         if check:
             opened.check(spark)
+        if satisfy is not None:
+            problem = least_capacity(problem, satisfy, chosen, options.get(chosen.name), seed, spark)
         result = solve(
             problem,
-            method_name,
-            parameters=options.get(method_name),
+            chosen.name,
+            parameters=options.get(chosen.name),
             seed=seed,
             bound=options.get("bound"),
             out=out,
@@ -81,7 +126,12 @@ def select(
             verify=not no_verify,
             spark=spark,
         )
-    answer(result.plan.record, _sentences(result, out), json)
+        found = curve_of(problem, result.plan, spark) if curve else None
+    record = dict(result.plan.record) | ({"curve": found.to_dict()} if found else {})
+    lines = [*_sentences(problem, result, out), *(_curve_sentences(found) if found else [])]
+    if satisfy is not None:
+        lines.append(_least_sentence(problem, result, satisfy))
+    answer(record, "\n".join(lines), json)
 
 
 def _options(path: Path | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +143,9 @@ def _options(path: Path | None, given: dict[str, Any]) -> dict[str, Any]:
         "capacity": (str, int),
         "threshold": (int,),
         "objective": (str,),
+        "cost": (str,),
+        "must_serve": (list,),
+        "must_not_serve": (list,),
         "method": (str,),
         "bound": (str,),
         **dict.fromkeys(FAMILY.methods, (dict,)),
@@ -101,25 +154,69 @@ def _options(path: Path | None, given: dict[str, Any]) -> dict[str, Any]:
     return from_file | {name: value for name, value in given.items() if value is not None}
 
 
-def _sentences(result: Result, out: Path) -> str:
+def _ids(given: list[str] | None) -> list[str] | None:
+    """Topic ids, from the command line or, behind an @, from the lines of a file."""
+    from pubplan.errors import InputError
+
+    ids: list[str] = []
+    for name in given or []:
+        if not name.startswith("@"):
+            ids.append(name)
+            continue
+        try:
+            ids += [line for line in Path(name[1:]).read_text(encoding="utf-8").splitlines() if line]
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"The list {name[1:]} cannot be read: {error}.") from error
+    return ids or None
+
+
+def _curve_sentences(curve: Curve) -> list[str]:
+    lines = ["", "capacity      satisfied  no plan satisfies more than"]
+    lines += [
+        f"{point.percent:6.1f} %   {point.satisfied_percent:9.2f} %  {point.bound:,.0f}" for point in curve.points
+    ]
+    knee = curve.knee
+    lines.append(
+        f"The knee is at {knee.percent:.2f} % ({knee.cost:,}), where {knee.satisfied_percent:.1f} % are satisfied."
+    )
+    return lines
+
+
+def _least_sentence(problem: Problem, result: Result, share: str) -> str:
+    """The capacity found, and below which capacity the bound rules the share out."""
+    from pubplan.problems.select.curve import share_of
+
+    trajectory = result.plan.trajectory()
+    least = f"{share} takes a capacity of {problem.capacity_cost:,}"
+    total = problem.total_cost
+    least += f" ({100 * problem.capacity_cost / total:.2f} % of the total cost)" if total else ""
+    if trajectory is None or result.bound is None:
+        return f"{least}."
+    goal = float(share_of(share) * problem.total_weight)
+    too_little = trajectory.filter(trajectory["bound"].to_numpy() < goal)["cost"].to_pylist()
+    return f"{least}; no plan does it with {max(too_little, default=0):,} or less." if too_little else f"{least}."
+
+
+def _sentences(problem: Problem, result: Result, out: Path) -> list[str]:
     from pubplan.cli.show import percent
     from pubplan.problems.select import SERVED
     from pubplan.report.frame import number_down, number_up
 
-    counts = result.problem.workload.counts
+    counts = problem.workload.counts
     served = result.plan.decisions(SERVED)
     cost = sum(served["cost"].to_pylist())
-    capacity = result.plan.record["parameters"]["capacity_cost"]
-    share = percent(result.objective / counts.subscribers) if counts.subscribers else "all"
+    parameters = result.plan.record["parameters"]
+    total = problem.total_weight
+    share = percent(result.objective / total) if total else "all"
+    unit = "deliveries per window" if parameters["cost"] is None else parameters["cost"]
     lines = [
         f"Serving {served.num_rows:,} of {counts.topics:,} topics satisfies {number_down(result.objective)} of "
-        f"{counts.subscribers:,} subscribers ({share}).",
-        f"That takes {cost:,} of {capacity:,} deliveries per window.",
+        f"{total:,} {problem.unit} ({share}).",
+        f"That takes {cost:,} of {parameters['capacity_cost']:,} {unit}.",
     ]
     if result.bound is not None and result.gap is not None:
         bound = number_up(result.bound)
         lines.append(f"No plan can satisfy more than {bound}: this one is within {percent(result.gap)} of that.")
     lines += [f"Binding: {reason}." for reason in result.reasons]
     state = "Verified" if result.plan.record["verified"] else "NOT verified"
-    lines.append(f"{state}. Plan written to {out}")
-    return "\n".join(lines)
+    return [*lines, f"{state}. Plan written to {out}"]

@@ -24,6 +24,7 @@ from pubplan.engine.integers import MAX_INT64, exact_dot, exact_sum
 from pubplan.engine.memory import MemoryMeter, available_bytes, require_memory
 from pubplan.engine.progress import Listener, Timings, listening, stage
 from pubplan.engine.session import LOCAL_MASTER, parse_conf, spark_session
+from pubplan.engine.store import Store, open_store, working_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame as DataFrame
@@ -37,6 +38,7 @@ __all__ = [
     "Keeper",
     "Listener",
     "MemoryMeter",
+    "Store",
     "Timings",
     "available_bytes",
     "block_name",
@@ -53,6 +55,7 @@ __all__ = [
     "listening",
     "map_blocks",
     "num_blocks",
+    "open_store",
     "parse_conf",
     "read_block",
     "read_json_object",
@@ -61,6 +64,7 @@ __all__ = [
     "spark_session",
     "stage",
     "whole_directory",
+    "working_in",
     "write_block",
     "write_bytes",
     "write_json",

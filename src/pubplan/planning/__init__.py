@@ -4,17 +4,31 @@ from pubplan.errors import Infeasible, Reason
 from pubplan.planning.diff import Diff, TableDiff, diff_plans
 from pubplan.planning.parameters import NoParameters, make_parameters, read_parameters
 from pubplan.planning.plan import PLAN, Plan, read_plan
-from pubplan.planning.registry import Family, Method
+from pubplan.planning.registry import Bound, Family, Method
 from pubplan.planning.solve import Result, solve_problem
-from pubplan.planning.values import Certificate, Draft, Exact, Problem, Sense, Verdict, gap, tightest
+from pubplan.planning.values import (
+    BlockTable,
+    Certificate,
+    Draft,
+    Exact,
+    Explanation,
+    Problem,
+    Sense,
+    Verdict,
+    gap,
+    tightest,
+)
 from pubplan.planning.verify import check_answers, check_fresh, verify_plan
 
 __all__ = [
     "PLAN",
+    "BlockTable",
+    "Bound",
     "Certificate",
     "Diff",
     "Draft",
     "Exact",
+    "Explanation",
     "Family",
     "Infeasible",
     "Method",

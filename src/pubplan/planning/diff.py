@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from pubplan.errors import InputError
@@ -16,11 +15,15 @@ from pubplan.planning.registry import Family
 
 @dataclass(frozen=True)
 class TableDiff:
-    """The ids decided in only one of two plans, in order, and how many are in both."""
+    """The ids decided in only one of two plans, in order, and how many are in both.
+
+    ``measures`` has, for each id that changes sides, what its decision costs and brings in the plan that has it.
+    """
 
     added: tuple[str, ...]
     dropped: tuple[str, ...]
     kept: int
+    measures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,7 @@ def diff_plans(family: Family, old: Plan, new: Plan) -> Diff:
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     }
-    decisions = {
-        table: _diff_ids(family.read_decisions(old, table)[key], family.read_decisions(new, table)[key])
-        for table, (_, key) in family.decisions.items()
-    }
+    decisions = {table: _diff_table(family, table, key, old, new) for table, (_, key) in family.decisions.items()}
     return Diff(statements, decisions)
 
 
@@ -69,7 +69,14 @@ def _statements(plan: Plan) -> dict[str, Any]:
     return {**plain, **parameters, "workload": record["workload"]["digest"]}
 
 
-def _diff_ids(old: pa.ChunkedArray, new: pa.ChunkedArray) -> TableDiff:
-    added = new.filter(pc.invert(pc.is_in(new, value_set=old)))
-    dropped = old.filter(pc.invert(pc.is_in(old, value_set=new)))
-    return TableDiff(tuple(added.to_pylist()), tuple(dropped.to_pylist()), len(old) - len(dropped))
+def _diff_table(family: Family, table: str, key: str, old: Plan, new: Plan) -> TableDiff:
+    before, after = family.read_decisions(old, table)[key], family.read_decisions(new, table)[key]
+    is_added = pc.invert(pc.is_in(after, value_set=before))
+    is_dropped = pc.invert(pc.is_in(before, value_set=after))
+    added, dropped = after.filter(is_added).to_pylist(), before.filter(is_dropped).to_pylist()
+    measures: dict[str, dict[str, Any]] = {name: {} for name in (*added, *dropped)}
+    for plan, names, chosen in ((new, added, is_added), (old, dropped, is_dropped)):
+        for measure, values in family.measures(plan, table).items():
+            for name, value in zip(names, values.filter(chosen).to_pylist(), strict=True):
+                measures[name][measure] = value
+    return TableDiff(tuple(added), tuple(dropped), len(before) - len(dropped), measures)

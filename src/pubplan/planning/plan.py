@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from pubplan.engine import (
     Keeper,
+    block_name,
     digest_table,
     digest_value,
     file_sha256,
+    map_blocks,
+    read_block,
     read_json_object,
     read_parquet,
+    write_block,
     write_json,
     write_parquet,
 )
 from pubplan.errors import InputError, Reason, VerificationFailed
 from pubplan.planning.record import KEYS, is_exact, record_trouble
 from pubplan.planning.registry import Method
-from pubplan.planning.values import Certificate, Draft, Exact, Problem, gap, tightest
+from pubplan.planning.values import BlockTable, Certificate, Draft, Exact, Problem, gap, tightest
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
 
 FORMAT = "pubplan-plan/1"
 PLAN = "plan.json"
@@ -58,7 +65,7 @@ class Plan:
         return read_parquet(self.path / "decisions" / f"{table}.parquet")
 
     def certificate(self, name: str) -> Certificate:
-        """A certificate as it was written, without its tables.
+        """A certificate as it was written, without its blocks.
 
         Raises:
             InputError: it is missing or damaged.
@@ -71,13 +78,25 @@ class Plan:
             raise InputError(f"{path} is damaged: it must hold an exact bound and its evidence.")
         return Certificate(name, Exact(**raw["bound"]), raw["evidence"])
 
+    def certificate_block(self, name: str, table: str, block: int) -> pa.Table:
+        return read_block(self.path / "certificate" / f"{name}-{table}", block)
+
     def trajectory(self) -> pa.Table | None:
         path = self.path / TRAJECTORY
         return read_parquet(path) if path.is_file() else None
 
+    def workload_path(self) -> Path | None:
+        """Where the workload was when the plan was made, if the plan still knows."""
+        path = self.path / RUN
+        place = read_json_object(path).get("workload") if path.is_file() else None
+        return Path(place) if isinstance(place, str) else None
+
     def changed_files(self) -> list[str]:
         """The files that no longer hold what they held when the plan was written."""
-        return [name for name, expected in self.record["files"].items() if file_sha256(self.path / name) != expected]
+        expected: Mapping[str, str] = self.record["files"]
+        names = list(expected)
+        found = map_blocks(lambda place: file_sha256(self.path / names[place]), len(names))
+        return [name for name, sha256 in zip(names, found, strict=True) if sha256 != expected[name]]
 
     def check(self) -> None:
         """Compare files and statements with their hashes.
@@ -94,11 +113,12 @@ class Plan:
 
     def content_digest(self) -> str:
         """The digest of what the plan says, recomputed from its files."""
-        tables = {name: read_parquet(self.path / name) for name in self.record["files"] if name.endswith(".parquet")}
+        names = [name for name in self.record["files"] if name.endswith(".parquet")]
+        digests = map_blocks(lambda place: digest_table(read_parquet(self.path / names[place])), len(names))
         certificates = {
             name: read_json_object(self.path / "certificate" / f"{name}.json") for name in self.record["bounds"]
         }
-        return _content_digest(self.record, tables, certificates)
+        return _content_digest(self.record, dict(zip(names, digests, strict=True)), certificates)
 
 
 def write_plan(
@@ -110,17 +130,22 @@ def write_plan(
     seed: int,
     draft: Draft,
     certificates: tuple[Certificate, ...],
+    spark: SparkSession | None = None,
 ) -> Plan:
     """Write everything but the verdict into ``directory``; plan.json says ``"verified": false`` until it is known."""
     tables = {f"decisions/{name}.parquet": table for name, table in draft.decisions.items()}
-    for certificate in certificates:
-        tables |= {f"certificate/{certificate.name}-{name}.parquet": t for name, t in certificate.tables.items()}
     if draft.trajectory is not None:
         tables[TRAJECTORY] = draft.trajectory
     for name in ("decisions", "certificate"):
         (directory / name).mkdir()
     for name, table in tables.items():
         write_parquet(directory / name, table)
+    digests = {name: digest_table(table) for name, table in tables.items()}
+    for certificate in certificates:
+        for name, blocks in certificate.blocks.items():
+            place = f"certificate/{certificate.name}-{name}"
+            found = _write_blocks(directory / place, blocks, spark)
+            digests |= {f"{place}/{block_name(block)}": digest for block, digest in enumerate(found)}
     evidence = {c.name: {"bound": c.bound.to_dict(), "evidence": dict(c.evidence)} for c in certificates}
     for name, content in evidence.items():
         write_json(directory / "certificate" / f"{name}.json", content)
@@ -128,7 +153,7 @@ def write_plan(
     safe = Exact.rounded_up if problem.sense == "max" else Exact.rounded_down
     bounds = {certificate.name: certificate.bound for certificate in certificates}
     bound = tightest(bounds, problem.sense)
-    files = sorted([*tables, *(f"certificate/{name}.json" for name in evidence)])
+    files = sorted([*digests, *(f"certificate/{name}.json" for name in evidence)])
     record: dict[str, Any] = {
         "format": FORMAT,
         "family": family,
@@ -148,17 +173,29 @@ def write_plan(
         "reasons": [reason.to_dict() for reason in draft.reasons],
         "files": {name: file_sha256(directory / name) for name in files},
     }
-    record["digest"] = _content_digest(record, tables, evidence)
+    record["digest"] = _content_digest(record, digests, evidence)
     write_json(directory / PLAN, record)
     return Plan(directory, record)
 
 
+def _write_blocks(directory: Path, blocks: BlockTable, spark: SparkSession | None) -> Iterator[str]:
+    """Write a table block by block and give the digest of each."""
+    make = blocks.make
+
+    def write(block: int) -> str:
+        table = make(block)
+        write_block(directory, block, table)
+        return digest_table(table)
+
+    return map_blocks(write, blocks.num_blocks, spark)
+
+
 def _content_digest(
-    record: Mapping[str, Any], tables: Mapping[str, pa.Table], certificates: Mapping[str, Mapping[str, Any]]
+    record: Mapping[str, Any], tables: Mapping[str, str], certificates: Mapping[str, Mapping[str, Any]]
 ) -> str:
     """Over everything the plan says, not over how its files are encoded or whether it was verified yet."""
     said = {key: record[key] for key in KEYS if key not in ("verified", "files", "digest")}
-    contents = {name: digest_table(table) for name, table in sorted(tables.items())}
+    contents = {name: tables[name] for name in sorted(tables)}
     return digest_value({"said": said, "tables": contents, "certificates": dict(certificates)})
 
 

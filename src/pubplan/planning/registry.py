@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from pubplan.errors import InputError, NotApplicable, unknown_name
 from pubplan.planning.parameters import NoParameters
-from pubplan.planning.values import Certificate, Draft, Problem, Verdict
+from pubplan.planning.values import Certificate, Draft, Exact, Explanation, Problem, Verdict
 from pubplan.workload import Workload
 
 if TYPE_CHECKING:
@@ -45,11 +45,30 @@ class Method:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """A way to find what no plan can beat.
+
+    Attributes:
+        run: takes the problem, what a plan has reached, and a Spark session or None.
+        refusal: says why the bound does not hold for a problem, or None when it does.
+        beside: bounds that are computed along with this one where they hold.
+    """
+
+    name: str
+    run: Callable[[Any, Exact, SparkSession | None], Certificate]
+    refusal: Callable[[Any], str | None] = lambda problem: None
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Family:
     """One question that pubplan answers, with everything needed to answer, check and compare.
 
     Attributes:
-        bounds: by name, a function of the problem and a Spark session or None.
+        default_method: the name of the method for a problem when none is named.
+        explain: by kind of thing (a topic, a subscriber …), why a plan treats the one with a given id as it does.
+        measures: numbers about each decision of a table, in its order, that a comparison of plans shows.
+        finish: completes a draft with what its certificates tell.
         verify: recomputes a plan on disk: the objective and all violations.
         restore: the problem that a plan's parameters describe, on a given workload.
         decisions: for each table of decisions its schema, and the column with the ids by which plans are compared.
@@ -58,12 +77,15 @@ class Family:
     name: str
     question: str
     methods: Mapping[str, Method]
-    default_method: str
-    bounds: Mapping[str, Callable[[Any, SparkSession | None], Certificate]]
+    default_method: Callable[[Any], str]
+    bounds: Mapping[str, Bound]
     default_bound: str
     verify: Callable[[Any, Plan, SparkSession | None], Verdict]
     restore: Callable[[Workload, Mapping[str, Any]], Problem]
     decisions: Mapping[str, tuple[pa.Schema, str]]
+    explain: Mapping[str, Callable[[Any, Plan, str, SparkSession | None], Explanation]] = field(default_factory=dict)
+    measures: Callable[[Plan, str], Mapping[str, pa.ChunkedArray]] = lambda plan, table: {}
+    finish: Callable[[Any, Draft, tuple[Certificate, ...]], Draft] = lambda problem, draft, certificates: draft
 
     def method_for(self, problem: Problem, name: str | None) -> Method:
         """The method of that name, or the default one.
@@ -72,7 +94,7 @@ class Family:
             InputError: there is no such method.
             NotApplicable: it cannot answer this problem.
         """
-        method = self.methods.get(name or self.default_method)
+        method = self.methods.get(name or self.default_method(problem))
         if method is None:
             raise InputError(unknown_name(f"method of {self.name}", str(name), self.methods))
         refusal = method.refusal(problem)
@@ -80,16 +102,23 @@ class Family:
             raise NotApplicable(f"{method.name} cannot answer this: {refusal}")
         return method
 
-    def bounds_named(self, name: str | None) -> tuple[str, ...]:
-        """The names of the bounds to compute: the one named, the default, or nothing for ``none``.
+    def bounds_for(self, problem: Problem, name: str | None) -> tuple[Bound, ...]:
+        """The bounds to compute: the one named or the default, with those beside it; nothing for ``none``.
 
         Raises:
             InputError: there is no such bound.
+            NotApplicable: the one named does not hold for this problem.
         """
         name = name or self.default_bound
-        if name not in self.bounds and name != "none":
+        if name == "none":
+            return ()
+        if name not in self.bounds:
             raise InputError(unknown_name(f"bound of {self.name}", name, [*self.bounds, "none"]))
-        return () if name == "none" else (name,)
+        refusal = self.bounds[name].refusal(problem)
+        if refusal is not None:
+            raise NotApplicable(f"The bound '{name}' cannot be used here: {refusal}")
+        beside = (self.bounds[other] for other in self.bounds[name].beside)
+        return (*(bound for bound in beside if bound.refusal(problem) is None), self.bounds[name])
 
     def read_decisions(self, plan: Plan, table: str) -> pa.Table:
         """A table of a plan's decisions.

@@ -12,7 +12,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pubplan.engine import Keeper, MemoryMeter, Timings, check_free, listening, stage, whole_directory, write_json
+from pubplan.engine import (
+    Keeper,
+    MemoryMeter,
+    Timings,
+    check_free,
+    listening,
+    stage,
+    whole_directory,
+    working_in,
+    write_json,
+)
 from pubplan.errors import Reason, VerificationFailed
 from pubplan.planning.parameters import make_parameters
 from pubplan.planning.plan import PLAN, RUN, Plan, write_plan
@@ -87,7 +97,7 @@ def solve_problem(
     """
     chosen = family.method_for(problem, method)
     own: Any = make_parameters(chosen.parameters, parameters or {}, f"method {chosen.name}")
-    bounds = family.bounds_named(bound)
+    bounds = family.bounds_for(problem, bound)
     keeper = Keeper() if out is None else None
     target = keeper.path / "plan" if keeper is not None else Path(out or "")
     check_free(target, marker=PLAN, replace=replace)
@@ -95,18 +105,25 @@ def solve_problem(
     timings = Timings()
     staging = whole_directory(target, marker=PLAN, replace=replace)
     with MemoryMeter() as meter, listening(timings), staging as draft_at:
-        with stage(f"planning with {chosen.name}"):
-            draft = chosen.run(problem, own, seed, spark)
-        with stage("bounding"):
-            certificates = tuple(family.bounds[name](problem, spark) for name in bounds)
-        plan = write_plan(draft_at, family.name, problem, chosen, asdict(own), seed, draft, certificates)
+        with working_in(draft_at):
+            with stage(f"planning with {chosen.name}"):
+                draft = chosen.run(problem, own, seed, spark)
+            certificates = draft.certificates
+            with stage("bounding"):
+                found = {certificate.name for certificate in certificates}
+                wanted = [bound for bound in bounds if bound.name not in found]
+                certificates += tuple(bound.run(problem, draft.claimed, spark) for bound in wanted)
+            draft = family.finish(problem, draft, certificates)
+            with stage("writing"):
+                own_values = asdict(own)
+                plan = write_plan(draft_at, family.name, problem, chosen, own_values, seed, draft, certificates, spark)
         if verify:
             verdict = verify_plan(family, problem, plan, spark)
             if not verdict.ok:
                 raise VerificationFailed(f"The plan of {chosen.name} was not written: it fails.", verdict.violations)
         record = {**plan.record, "verified": verify}
         write_json(draft_at / PLAN, record)
-        write_json(draft_at / RUN, _run(timings, meter, spark))
+        write_json(draft_at / RUN, _run(problem, timings, meter, spark))
     return Result(problem, dataclasses.replace(plan, path=target, record=record, keeper=keeper))
 
 
@@ -116,8 +133,9 @@ def _versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
-def _run(timings: Timings, meter: MemoryMeter, spark: SparkSession | None) -> dict[str, Any]:
+def _run(problem: Problem, timings: Timings, meter: MemoryMeter, spark: SparkSession | None) -> dict[str, Any]:
     return {
+        "workload": str(problem.workload.path),
         "seconds": {stage: round(seconds, 3) for stage, seconds in timings.seconds.items()},
         "peak_memory_bytes": meter.peak_bytes,
         "spark": None if spark is None else spark.conf.get("spark.master", "unknown"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pubplan.errors import Reason
@@ -59,27 +61,38 @@ class Exact:
 
 
 @dataclass(frozen=True)
+class BlockTable:
+    """A table too big for one process: ``make(block)`` gives a part of it, here or in a task."""
+
+    num_blocks: int
+    make: Callable[[int], pa.Table]
+
+
+@dataclass(frozen=True)
 class Certificate:
     """A bound no plan can beat, and what a third party needs to check it.
 
-    ``evidence`` is small and goes into JSON; ``tables`` hold multipliers and duals where there are many.
+    ``evidence`` is small and goes into JSON; ``blocks`` hold multipliers and duals where there are many. ``curve``,
+    where there is one, bounds the objective for other limits than the problem's.
     """
 
     name: str
     bound: Exact
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    blocks: Mapping[str, BlockTable] = field(default_factory=dict)
+    curve: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float64]] | None = None
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What a method hands back: decisions, its own count of their worth, and why it stopped."""
+    """What a method hands back: decisions, its own count of their worth, why it stopped, and bounds it came across."""
 
     decisions: Mapping[str, pa.Table]
     claimed: Exact
     trajectory: pa.Table | None = None
     reasons: tuple[Reason, ...] = ()
     deterministic: bool = True
+    certificates: tuple[Certificate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +113,14 @@ class Verdict:
             "exact": self.objective.to_dict(),
             "violations": [violation.to_dict() for violation in self.violations],
         }
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a plan does with one thing what it does: numbers by name, and the same in sentences."""
+
+    facts: Mapping[str, Any]
+    sentences: tuple[str, ...]
 
 
 def tightest(bounds: Mapping[str, Exact], sense: Sense) -> Exact | None:

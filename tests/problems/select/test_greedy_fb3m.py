@@ -1,4 +1,4 @@
-"""greedy-fb3m against its eager twin, and on the instances of the paper."""
+"""greedy-fb3m and greedy-fb3m-eager against a twin that values everything, and on the instances of the paper."""
 
 from __future__ import annotations
 
@@ -12,33 +12,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.select import FULL, Case, best_value, cases, eager_greedy
 
-import pubplan
 from pubplan.problems.select import Problem, solve
-from pubplan.problems.select.greedy_fb3m import _room_and_slope, run_rule
-from pubplan.problems.select.kernels import lazy_greedy, topic_gain
-from pubplan.problems.select.problem import Instance
+from pubplan.problems.select.kernels import ANY_KEY, lazy_greedy, topic_gain
+from pubplan.problems.select.problem import start_state
+from pubplan.problems.select.runs import run_eager, run_lazy
 
 pytestmark = pytest.mark.kernel
 
 
-def problem_of(case: Case, directory: Path) -> Problem:
-    workload = pubplan.build_workload(directory / "workload", case.rates, case.interests)
-    return Problem(workload, case.capacity, case.threshold)
-
-
 @given(cases(max_topics=8, max_subscribers=9))
 def test_lazy_equals_eager(case: Case) -> None:
-    """Both rules choose the same topics in the same order as the greedy that values everything in every round."""
+    """Both rules, lazy and eager, choose what the greedy chooses that values everything in every round."""
     with tempfile.TemporaryDirectory() as directory:
-        problem = problem_of(case, Path(directory))
+        problem = case.problem(Path(directory))
         for by_ratio in (True, False):
-            choice = run_rule(problem, by_ratio=by_ratio)
             expected = eager_greedy(case, by_ratio=by_ratio)
-            assert [case.topics[topic] for topic in choice.order] == expected
-            assert choice.objective == case.value(expected, "fb3m")
-            assert choice.cost == sum(map(case.cost, expected))
             values = [case.value(expected[: length + 1], "fb3m") for length in range(len(expected))]
-            assert choice.reached.tolist() == values
+            for choice in (
+                run_lazy(problem, by_ratio=by_ratio),
+                run_eager(problem, is_whole=False, by_ratio=by_ratio),
+            ):
+                assert [case.topics[topic] for topic in choice.order] == expected
+                assert choice.objective == case.value(expected, "fb3m")
+                assert choice.cost == case.total_cost(expected)
+                assert choice.reached.tolist() == values
 
 
 @given(st.integers(1, 2**20), st.lists(st.integers(0, 2**20), min_size=1, max_size=8))
@@ -46,12 +43,11 @@ def test_fixed_point_is_close_and_gains_only_fall(threshold: int, events: list[i
     """What the kernel counts is never below the real satisfaction, above it by less than tau / 2^32, and exactly full
     once the threshold is reached; the same topic never gains more later.
     """
-    nothing = np.zeros(0, dtype=np.int64)
-    state = _room_and_slope(Instance(None, nothing, nothing, np.array([threshold])))
+    state, weights = start_state("fb3m", np.array([threshold])), np.ones(1, dtype=np.int64)
     subscribers, received, reached = np.zeros(1, dtype=np.int32), 0, 0
-    earlier = [topic_gain(state, subscribers, 0, 1, more) for more in events]
+    earlier = [topic_gain(state, weights, subscribers, 0, 1, more) for more in events]
     for number, more in enumerate(events):
-        gain = topic_gain(state, subscribers, 0, 1, more)
+        gain = topic_gain(state, weights, subscribers, 0, 1, more)
         assert gain <= earlier[number]
         state[0, 0] -= gain
         reached, received = reached + gain, received + more
@@ -109,7 +105,9 @@ def test_gains_are_compared_as_integers() -> None:
     order, spent, gained = np.empty(2, np.int32), np.empty(2, np.int64), np.empty(2, np.int64)
     ones, offsets = np.ones(2, dtype=np.int64), np.array([0, 1, 2])
     topics = np.array([0, 1], dtype=np.int32)
-    assert lazy_greedy(state, ones, ones, topics, offsets, order, spent, gained, 1, False) == 1
+    is_open, nothing = np.ones(2, dtype=bool), np.empty(0, dtype=np.int32)
+    arguments = (state, ones, ones, ones, topics, offsets, is_open, nothing, order, spent, gained, 1, False)
+    assert lazy_greedy(*arguments, ANY_KEY, 0) == 1
     assert order[0] == 1
 
 
@@ -142,5 +140,5 @@ def test_odd_instances(make_workload) -> None:
 def test_at_least_its_guarantee(case: Case) -> None:
     """(1 - 1/e) / 2 of the best possible, found by trying all sets."""
     with tempfile.TemporaryDirectory() as directory:
-        result = solve(problem_of(case, Path(directory)))
+        result = solve(case.problem(Path(directory)), bound="none")
         assert result.exact.value >= 0.316 * best_value(case, "fb3m")

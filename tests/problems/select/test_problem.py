@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pubplan.errors import InputError
+from pubplan.errors import Infeasible, InputError
 from pubplan.problems.select import Problem
 from pubplan.workload import Workload
 
@@ -64,7 +64,8 @@ def test_numpy_numbers_are_numbers(workload: Workload) -> None:
     """Integers of NumPy are stored as plain ones."""
     problem = Problem(workload, np.int64(7), np.int32(3))
     assert problem.to_parameters() == Problem(workload, 7, 3).to_parameters()
-    assert all(type(value) in (int, str) for value in problem.to_parameters().values())
+    assert type(problem.capacity) is int
+    assert type(problem.threshold) is int
 
 
 def test_workloads_that_select_cannot_plan_are_refused(workload: Workload) -> None:
@@ -109,3 +110,61 @@ def test_needs_are_cut_to_what_is_wanted(workload: Workload) -> None:
     assert Problem(workload, 7, 4).instance.thresholds.tolist() == [4, 3, 4]
     assert Problem(workload, 7, 100).instance.thresholds.tolist() == [5, 3, 5]
     assert Problem(workload, 7, 0).instance.thresholds.tolist() == [0, 0, 0]
+
+
+def test_costs_come_from_a_column(make_workload) -> None:
+    """Any integer column of the topics; shares are of its total; another name is refused with those there are."""
+    own = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]}, costs={"a": 7, "b": 1})
+    assert Problem(own, "50%", 3, cost="cost").capacity_cost == 4
+    assert Problem(own, "50%", 3, cost="rate").capacity_cost == 2
+    assert Problem(own, "50%", 3, cost="subscribers").costs.tolist() == [1, 2]
+    with pytest.raises(InputError, match="Did you mean 'cost'"):
+        Problem(own, "50%", 3, cost="costs")
+    with pytest.raises(InputError, match="topic_id"):
+        Problem(own, "50%", 3, cost="topic_id")
+
+
+def test_weights_count(make_workload) -> None:
+    """Objectives count weights where there are some; too many are refused before anything is added up."""
+    own = make_workload({"a": 2}, {"x": ["a"], "y": ["a"]}, weights={"x": 5, "y": 0})
+    problem = Problem(own, 4, 2)
+    assert (problem.total_weight, problem.unit) == (5, "weighted subscribers")
+    heavy = make_workload({"a": 2}, {"x": ["a"], "y": ["a"]}, weights={"x": 2**31 - 1, "y": 1})
+    with pytest.raises(InputError, match=r"below 2\^31, not 2147483648"):
+        Problem(heavy, 4, 2)
+    huge = make_workload({"a": 2}, {"x": ["a"], "y": ["a"]}, weights={"x": 2**63 - 1, "y": 2**63 - 1})
+    with pytest.raises(InputError, match="not 18446744073709551614"):
+        Problem(huge, 4, 2)
+
+
+def test_sums_near_the_limit_are_refused(make_workload) -> None:
+    """Costs that leave 64 bits are refused when the question is asked, never wrapped."""
+    own = make_workload({"a": 2**62, "b": 2**62 - 1}, {"x": ["a"], "y": ["b"]}, message_bytes=1)
+    assert Problem(own, "100%", 3).capacity_cost == 2**63 - 1
+    own = make_workload({"a": 1, "b": 1}, {"x": ["a"]}, message_bytes=2**62)
+    with pytest.raises(InputError, match="message_bytes adds up to 9223372036854775808"):
+        Problem(own, "100%", 3, cost="message_bytes")
+
+
+def test_lists_name_topics_that_exist(workload: Workload) -> None:
+    """Each once, in order; a topic in both, or that is not there, is refused by name."""
+    problem = Problem(workload, 13, 3, must_serve=["c", "a", "c"], must_not_serve=["b"])
+    assert (problem.must_serve, problem.must_not_serve) == (("a", "c"), ("b",))
+    assert problem.first_choices.tolist() == [0, 2]
+    assert problem.is_open.tolist() == [False, False, False]
+    with pytest.raises(InputError, match="no topic 'z'"):
+        Problem(workload, 13, 3, must_serve=["z"])
+    with pytest.raises(InputError, match="no topic 'z'"):
+        Problem(workload, 13, 3, must_not_serve=["z"])
+    with pytest.raises(InputError, match="'a' must be served and must not"):
+        Problem(workload, 13, 3, must_serve=["a"], must_not_serve=["a"])
+    with pytest.raises(InputError, match="list of topic ids"):
+        Problem(workload, 13, 3, must_serve="a")
+
+
+def test_lists_above_the_capacity_are_infeasible(workload: Workload) -> None:
+    """a and b cost 2 + 6 = 8; 7 is 1 too little, which the error says."""
+    with pytest.raises(Infeasible, match="cost 1 more than the capacity") as caught:
+        Problem(workload, 7, 3, must_serve=["a", "b"])
+    assert [(reason.need, reason.have) for reason in caught.value.reasons] == [(8, 7)]
+    assert Problem(workload, 8, 3, must_serve=["a", "b"]).capacity_cost == 8

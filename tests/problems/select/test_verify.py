@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from oracles.forge import forge
 
+from pubplan.errors import InputError
 from pubplan.planning import Exact, Plan, Verdict, gap
 from pubplan.problems.select import Problem, solve, verify
 from pubplan.workload import Workload
@@ -26,9 +27,16 @@ def problem(make_workload) -> Problem:
 
 @pytest.fixture
 def plan(problem: Problem) -> Plan:
-    result = solve(problem)
+    """Bounded by the paper's bound alone."""
+    result = solve(problem, bound="paper")
     assert result.plan.decisions("served")["topic_id"].to_pylist() == ["a", "b"]
     return result.plan
+
+
+@pytest.fixture
+def priced(problem: Problem) -> Plan:
+    """The same plan with the Lagrangian bound too."""
+    return solve(problem).plan
 
 
 def served(topics: list[int], ids: list[str], costs: list[int]) -> Callable[[pa.Table], pa.Table]:
@@ -126,15 +134,15 @@ def test_evidence_that_is_no_weight_is_found(make_workload, tmp_path: Path, cut:
     """
     interests = {**{f"idle{n}": [] for n in range(5)}, "z": ["a"]}
     problem = Problem(make_workload({"a": 5, "b": 1}, interests), 1, 5)
-    plan = solve(problem).plan
+    plan = solve(problem, bound="paper").plan
     bound = Exact(2**32 + 4, 2**32)
     forged = forge(
         plan,
         tmp_path / "f",
         record={"bound": float(bound), "bounds": {"paper": float(bound)}, "gap": gap(plan.exact, bound)},
-        certificates={"paper": lambda raw: {"bound": bound.to_dict(), "evidence": {"cut_weight": cut}}},
+        certificates={"paper": lambda raw: {"bound": bound.to_dict(), "evidence": {"cut_need": cut, "cut_weight": 1}}},
     )
-    assert {"cut weight is positive", "objective within the bound"} <= limits(verify(problem, forged))
+    assert {"cut item is positive", "objective within the bound"} <= limits(verify(problem, forged))
 
 
 def test_a_bound_that_does_not_follow_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
@@ -143,7 +151,7 @@ def test_a_bound_that_does_not_follow_is_found(problem: Problem, plan: Plan, tmp
     w, x, y, z need 2, 2, 3, 6 deliveries: 7 hold the first three and none of z. Fixed point may add
     3 * ceil(2^32 / 3) - 2^32 = 2 units for y and 6 * ceil(2^32 / 6) - 2^32 = 2 for z: 3 * 2^32 + 4 is proven.
     """
-    assert plan.certificate("paper").evidence == {"cut_weight": 6}
+    assert plan.certificate("paper").evidence == {"cut_need": 6, "cut_weight": 1}
     proven = 3 * 2**32 + 4
     for value, is_proven in ((proven, True), (proven - 1, False), (2 * 2**32, False)):
         bound = value / 2**32
@@ -159,7 +167,7 @@ def test_a_bound_that_does_not_follow_is_found(problem: Problem, plan: Plan, tmp
 
 def test_other_evidence_gives_another_bound(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """Every cut proves some bound; one that proves less than was claimed is not accepted."""
-    change = lambda raw: {"bound": {"value": 3 * 2**32, "scale": 2**32}, "evidence": {"cut_weight": 2}}  # noqa: E731
+    change = lambda raw: {"bound": {"value": 3 * 2**32, "scale": 2**32}, "evidence": {"cut_need": 2, "cut_weight": 1}}  # noqa: E731
     record = {"bound": 3.0, "bounds": {"paper": 3.0}, "gap": 0.0}
     forged = forge(plan, tmp_path / "f", record=record, certificates={"paper": change})
     # At cut 2: sum of max(0, 1 - c/2) + 7/2 = 3.5 > 3.
@@ -176,12 +184,18 @@ def test_other_evidence_gives_another_bound(problem: Problem, plan: Plan, tmp_pa
         (lambda t: t.set_column(2, "satisfied", pa.array([float("nan"), 3.0])), "trajectory: satisfied as replayed"),
         (lambda t: t.set_column(1, "cost", pa.array([None, 7], pa.int64())), "columns without nulls"),
         (lambda t: t.append_column("more", pa.array([1, 2])), "columns without nulls"),
+        (lambda t: t.set_column(3, "bound", pa.array([2.0, 2.9])), "trajectory: bounds follow from certificates"),
+        (
+            lambda t: t.set_column(3, "bound", pa.array([float("nan"), 4.0])),
+            "trajectory: bounds follow from certificates",
+        ),
     ],
-    ids=["shorter", "order", "cost", "satisfied", "nan", "null", "more"],
+    ids=["shorter", "order", "cost", "satisfied", "nan", "null", "more", "bound", "nan bound"],
 )
 def test_a_false_trajectory_is_found(problem: Problem, plan: Plan, tmp_path: Path, change, limit: str) -> None:
     """Every choice is replayed: a costs 4 and satisfies two, then b costs 3 and satisfies one more."""
-    assert plan.trajectory().to_pydict() == {"topic": [0, 1], "cost": [4, 7], "satisfied": [2.0, 3.0]}
+    found = plan.trajectory().drop_columns(["bound"]).to_pydict()
+    assert found == {"topic": [0, 1], "cost": [4, 7], "satisfied": [2.0, 3.0]}
     assert limit in limits(verify(problem, forge(plan, tmp_path / "f", tables={TRAJECTORY: change})))
 
 
@@ -209,7 +223,7 @@ def test_whole_subscribers_are_counted_for_b3m(make_workload, tmp_path: Path) ->
     a alone: x has 2 of 4, y has 2 of 2: one of two subscribers.
     """
     workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["a"]})
-    fractions = solve(Problem(workload, 4, 4))
+    fractions = solve(Problem(workload, 4, 4), bound="paper")
     assert fractions.objective == 1.5
     forged = forge(
         fractions.plan,
@@ -227,4 +241,75 @@ def test_whole_subscribers_are_counted_for_b3m(make_workload, tmp_path: Path) ->
     )
     verdict = verify(Problem(workload, 4, 4, objective="b3m"), forged)
     assert verdict.objective.value == 1
-    assert limits(verdict) == {"method answers the problem"}  # the only method does not maximise b3m
+    assert limits(verdict) == {"method answers the problem"}  # greedy-fb3m does not maximise b3m
+
+
+MULTIPLIERS = "certificate/lagrangian-multipliers/00000.parquet"
+
+
+@pytest.mark.parametrize("price", [-1.0, "1", None, 1, True])
+def test_a_price_that_is_none_is_found(problem: Problem, priced: Plan, tmp_path: Path, price: object) -> None:
+    """The price per cost is a number that is not negative."""
+    forged = forge(
+        priced, tmp_path / "f", certificates={"lagrangian": lambda raw: {**raw, "evidence": {"price": price}}}
+    )
+    assert "price per cost" in limits(verify(problem, forged))
+
+
+def test_other_multipliers_give_another_bound(problem: Problem, priced: Plan, tmp_path: Path) -> None:
+    """Multipliers of 0 prove only that everybody may be satisfied; negative ones prove nothing."""
+    for number, (value, limit) in enumerate(((0, "bound follows from its certificate"), (-5, "multipliers"))):
+        change = lambda table, value=value: pa.table(  # noqa: E731
+            {"multiplier": pa.array([value] * table.num_rows, pa.int32())}
+        )
+        forged = forge(priced, tmp_path / f"f{number}", tables={MULTIPLIERS: change})
+        assert limit in limits(verify(problem, forged))
+
+
+def test_multipliers_must_be_one_per_interest(problem: Problem, priced: Plan, tmp_path: Path) -> None:
+    """A table with a row too few is damaged."""
+    forged = forge(priced, tmp_path / "f", tables={MULTIPLIERS: lambda table: table.slice(1)})
+    with pytest.raises(InputError, match="one per interest"):
+        verify(problem, forged)
+
+
+def test_a_lower_lagrangian_bound_is_found(problem: Problem, priced: Plan, tmp_path: Path) -> None:
+    """One unit of 2^-20 less than the multipliers prove is caught, with consistent numbers all around."""
+    stored = priced.certificate("lagrangian").bound
+    lower = Exact(stored.value - 2**12, stored.scale)
+    forged = forge(
+        priced,
+        tmp_path / "f",
+        record={
+            "bound": lower.rounded_up(),
+            "bounds": {**priced.record["bounds"], "lagrangian": lower.rounded_up()},
+            "gap": gap(priced.exact, lower),
+        },
+        certificates={"lagrangian": lambda raw: {**raw, "bound": lower.to_dict()}},
+    )
+    assert "bound follows from its certificate" in limits(verify(problem, forged))
+
+
+def test_a_search_is_repeated(problem: Problem, tmp_path: Path) -> None:
+    """The bound of the exact search has no evidence: a lower one is caught by searching again."""
+    plan = solve(problem, "exact", bound="none").plan
+    assert verify(problem, plan).ok
+    lower = Exact(2 * 2**32, 2**32)
+    forged = forge(
+        plan,
+        tmp_path / "f",
+        record={"bound": 2.0, "bounds": {"mip": 2.0}, "gap": gap(plan.exact, lower)},
+        certificates={"mip": lambda raw: {**raw, "bound": lower.to_dict()}},
+    )
+    assert "bound follows from its certificate" in limits(verify(problem, forged))
+
+
+def test_lists_are_checked(make_workload, tmp_path: Path) -> None:
+    """A plan that leaves out what must be served, or serves what must not be, is found out."""
+    workload = make_workload({"a": 1, "b": 1, "c": 1}, {"x": ["a"], "y": ["b"], "z": ["c"]})
+    plain = solve(Problem(workload, 2, 1), bound="none").plan
+    assert plain.decisions("served")["topic_id"].to_pylist() == ["a", "b"]
+    for number, lists in enumerate(({"must_serve": ["c"]}, {"must_not_serve": ["a"]})):
+        forged = forge(plain, tmp_path / f"f{number}", record={"parameters": {**plain.record["parameters"], **lists}})
+        limit = f"topics that {next(iter(lists)).replace('_serve', '').replace('_', ' ')} be served"
+        assert limit in limits(verify(Problem(workload, 2, 1, **lists), forged))

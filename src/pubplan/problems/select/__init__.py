@@ -8,27 +8,62 @@ from __future__ import annotations
 
 from functools import partial
 
-from pubplan.planning import Family, solve_problem, verify_plan
-from pubplan.problems.select import greedy_fb3m
-from pubplan.problems.select.bound import paper_bound
-from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA
+from pubplan.planning import Bound, Family, solve_problem, verify_plan
+from pubplan.problems.select import (
+    enumerate_fb3m,
+    exact,
+    greedy_b3m,
+    greedy_fb3m,
+    greedy_fb3m_eager,
+    greedy_max,
+    improved_b3m,
+    threshold,
+)
+from pubplan.problems.select.bound import lagrangian_bound, paper_bound, paper_refusal
+from pubplan.problems.select.curve import Curve, curve_of, least_capacity
+from pubplan.problems.select.explain import explain_subscriber, explain_topic
+from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA, measures, with_bound_curve
 from pubplan.problems.select.problem import OBJECTIVES, Problem
 from pubplan.problems.select.verify import verify as evaluate
+
+_METHODS = (
+    *(module.METHOD for module in (greedy_fb3m, greedy_fb3m_eager, greedy_max, enumerate_fb3m)),
+    *(module.METHOD for module in (greedy_b3m, improved_b3m, exact)),
+    *threshold.METHODS,
+)
+_BOUNDS = (
+    Bound("paper", paper_bound, paper_refusal),
+    Bound("lagrangian", lagrangian_bound, beside=("paper",)),
+    Bound("mip", exact.mip_bound, exact.size_refusal),
+)
 
 FAMILY = Family(
     name="select",
     question="A back-end has a limited capacity. Which topics should it serve so that most subscribers are satisfied?",
-    methods={method.name: method for method in [greedy_fb3m.METHOD]},
-    default_method="greedy-fb3m",
-    bounds={"paper": paper_bound},
-    default_bound="paper",
+    methods={method.name: method for method in _METHODS},
+    default_method=lambda problem: "greedy-fb3m" if problem.objective == "fb3m" else "greedy-b3m",
+    bounds={bound.name: bound for bound in _BOUNDS},
+    default_bound="lagrangian",
     verify=evaluate,
     restore=Problem.restore,
     decisions={SERVED: (SERVED_SCHEMA, "topic_id")},
+    explain={"topic": explain_topic, "subscriber": explain_subscriber},
+    measures=measures,
+    finish=with_bound_curve,
 )
 
 
 solve = partial(solve_problem, FAMILY)
 verify = partial(verify_plan, FAMILY)
 
-__all__ = ["FAMILY", "OBJECTIVES", "SERVED", "Problem", "solve", "verify"]
+__all__ = [
+    "FAMILY",
+    "OBJECTIVES",
+    "SERVED",
+    "Curve",
+    "Problem",
+    "curve_of",
+    "least_capacity",
+    "solve",
+    "verify",
+]

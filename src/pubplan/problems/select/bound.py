@@ -1,72 +1,416 @@
-"""What no plan can beat: the bound of Theorems V.7 and VI.4 of Setty et al. (INFOCOM 2014), for normalised costs.
+"""What no plan can beat: the bound of Setty et al., and a tighter one from Lagrangian duality.
 
-Whatever v receives costs at least as many deliveries, and a subscriber who receives anything receives at least its
-smallest topic. So satisfying v costs c_v = max(tau_v, smallest rate in T_v) at least, and a fraction of v costs at
-least that fraction of c_v: no plan is worth more than the fractional knapsack of items with value 1 and weight c_v.
-The paper fills the knapsack with whole items, smallest first, and adds 1 for F-B3M.
+*The paper's bound* (Theorems V.7 and VI.4, INFOCOM 2014; costs must be rate x subscribers). Whatever v receives costs
+at least as many deliveries, and a subscriber who receives anything receives at least its smallest topic. So satisfying
+v costs c_v = max(tau_v, smallest rate in T_v) at least, and a fraction of v costs at least that fraction of c_v: no
+plan is worth more than the fractional knapsack of items with the weights of the subscribers as values and c_v as sizes.
+
+*The Lagrangian bound*. Let every subscriber v decide by itself which of its topics are served (y_tv), and let it pay
+lambda_tv to the topic for each. For any lambda >= 0, no plan is worth more than
+
+    sum over v of max over y of (satisfaction of v with y - sum of lambda_tv y_tv)
+    + max over x within the capacity of sum over t of x_t p_t,      p_t = sum over v of lambda_tv
+
+because a plan is one choice y = x in which the payments cancel. The first part is a small problem per subscriber, the
+second a knapsack, of which the fractional value is taken. The best lambda is approached by subgradient steps; the start
+shares a topic's cost evenly among its subscribers, which already gives the paper's bound or less.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from pubplan.engine import exact_sum
+from pubplan.engine import Store, block_range, exact_sum, map_blocks, open_store, stage
 from pubplan.kernels import row_positive_minima
-from pubplan.planning import Certificate, Exact
-from pubplan.problems.select.problem import FULL, Instance, Problem
+from pubplan.planning import BlockTable, Certificate, Exact
+from pubplan.problems.select.kernels import UNIT, cut_price, lagrangian_pass
+from pubplan.problems.select.problem import FULL, MAX_THRESHOLD, Problem, RowReader
 from pubplan.workload import Int64Array
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
+FloatArray = npt.NDArray[np.float64]
 
-def paper_bound(problem: Problem, spark: SparkSession | None = None) -> Certificate:
-    """The paper's bound, never more than the number of subscribers.
+MAX_STEPS = 30
+MOMENTUM = 0.6
+PATIENCE = 6
+SHRINK = 0.7
+GROUPS = 16
+SAMPLED_ROWS = 1 << 13
 
-    The evidence is the weight of the first item that does not fit: with it, anybody can evaluate the knapsack's dual
-    in one pass without sorting. For F-B3M the bound also covers what fixed point adds to the real objective.
+MULTIPLIERS = "multipliers"
+MULTIPLIERS_SCHEMA = pa.schema([pa.field("multiplier", pa.int32(), nullable=False)])
+"""One row per interest, in the order of the workload's blocks, in units of 2^-20 subscribers."""
+
+_SAFE = 1 + 1e-9
+"""Covers the float error of a curve."""
+
+
+def paper_bound(problem: Problem, reached: Exact, spark: SparkSession | None = None) -> Certificate:
+    """The paper's bound, never more than the total weight.
+
+    The evidence is one item, the first that does not fit: with it, anybody can evaluate the knapsack's dual in one pass
+    without sorting. For F-B3M the bound also covers what fixed point adds to the real objective.
     """
-    instance = problem.instance
-    num_subscribers, capacity = instance.num_subscribers, problem.capacity_cost
-    weights = np.sort(least_deliveries(instance))
-    num_whole = _num_fitting(weights, capacity)
-    everybody = Exact(num_subscribers * problem.scale, problem.scale)
-    if num_whole == num_subscribers:
-        return Certificate("paper", everybody, {"cut_weight": None})
-    cut_weight = int(weights[num_whole])
-    if problem.objective == "b3m":
-        value = num_whole
-    else:
-        left = capacity - exact_sum(weights[:num_whole])
-        fraction = -(-FULL * left // cut_weight)
-        value = FULL * num_whole + max(FULL, fraction + fixed_point_excess(instance.thresholds))
-    return Certificate("paper", Exact(min(value, everybody.value), problem.scale), {"cut_weight": cut_weight})
+    reader = problem.rows()
+
+    def read(block: int) -> tuple[Int64Array, Int64Array, int]:
+        rows = reader.read(block)
+        smallest = np.empty(len(rows.thresholds), dtype=np.int64)
+        row_positive_minima(reader.rates, rows.topics, rows.offsets, smallest)
+        needs = np.where(rows.thresholds > 0, np.maximum(rows.thresholds, smallest), 0)
+        wanting = np.maximum(rows.thresholds, 1)
+        surplus = np.where(rows.thresholds > 0, -(-FULL // wanting) * wanting - FULL, 0)
+        return needs, rows.weights, int(np.dot(surplus.astype(object), rows.weights)) if surplus.any() else 0
+
+    parts = list(map_blocks(read, len(problem.workload.interests_blocks), spark))
+    nothing = np.empty(0, np.int64)
+    needs = np.concatenate([nothing, *(part[0] for part in parts)])
+    weights = np.concatenate([nothing, *(part[1] for part in parts)])
+    excess = sum(part[2] for part in parts) if problem.objective == "fb3m" else 0
+    curve = _paper_curve(problem, needs, weights, excess)
+    everybody = Exact(problem.total_weight * problem.scale, problem.scale)
+    cut = _cut_item(needs, weights, problem.capacity_cost)
+    if cut is None:
+        return Certificate("paper", everybody, {"cut_need": None, "cut_weight": None}, curve=curve)
+    cut_need, cut_weight = cut
+    # A weight of w pays at the cut's price when it needs less than w * cut_need / cut_weight.
+    sizes, places = np.unique(weights, return_inverse=True)
+    limits = np.array([min(2**63 - 1, -(-int(size) * cut_need // cut_weight)) for size in sizes], dtype=np.int64)
+    pays = needs < limits[places]
+    left = problem.capacity_cost - exact_sum(needs[pays])
+    dual = exact_sum(weights[pays]) + Fraction(cut_weight * left, cut_need)
+    value = floor(dual)
+    if problem.objective == "fb3m":
+        value = max(FULL * (value + 1), ceil(FULL * dual) + excess)
+    evidence = {"cut_need": cut_need, "cut_weight": cut_weight}
+    return Certificate("paper", Exact(min(value, everybody.value), problem.scale), evidence, curve=curve)
 
 
-def least_deliveries(instance: Instance) -> Int64Array:
-    """c_v = max(tau_v, smallest rate in T_v), 0 for a subscriber who is satisfied with nothing."""
-    rows = instance.interests.by_subscriber
-    smallest = np.empty(rows.num_rows, dtype=np.int64)
-    row_positive_minima(instance.rates, rows.values, rows.offsets, smallest)
-    return np.where(instance.thresholds > 0, np.maximum(instance.thresholds, smallest), 0)
+def paper_refusal(problem: Problem) -> str | None:
+    if problem.cost is None:
+        return None
+    return f"it holds for costs of rate x subscribers, not for the column {problem.cost}."
 
 
-def fixed_point_excess(thresholds: Int64Array) -> int:
-    """The most by which the fixed-point objective of any plan exceeds the real one, in units of 2^-32."""
-    wanting = thresholds[thresholds > 0]
-    return exact_sum(-(-FULL // wanting) * wanting - FULL)
-
-
-def _num_fitting(weights: Int64Array, capacity: int) -> int:
-    """How many of the ascending weights fit, smallest first.
-
-    Weights are summed as upper and lower halves, so that no prefix wraps.
-    """
-    lower = np.cumsum(weights & 0xFFFFFFFF)
-    upper = np.cumsum(weights >> 32) + (lower >> 32)
-    lower &= 0xFFFFFFFF
+def _cut_item(needs: Int64Array, weights: Int64Array, capacity: int) -> tuple[int, int] | None:
+    """Need and weight of the first subscriber that does not fit, most weight per need first."""
+    counts = (weights > 0) & (needs > 0)
+    needs, weights = needs[counts], weights[counts]
+    order = np.argsort(needs / weights, kind="stable")
+    # Summed as upper and lower halves, so that no prefix wraps.
+    lower = np.cumsum(needs[order] & 0xFFFFFFFF)
+    upper = np.cumsum(needs[order] >> 32) + (lower >> 32)
     limit_upper, limit_lower = divmod(capacity, 2**32)
-    fits = (upper < limit_upper) | ((upper == limit_upper) & (lower <= limit_lower))
-    return int(np.count_nonzero(fits))
+    fits = (upper < limit_upper) | ((upper == limit_upper) & (lower & 0xFFFFFFFF <= limit_lower))
+    num_whole = int(np.count_nonzero(fits))
+    if num_whole == len(needs):
+        return None
+    return int(needs[order[num_whole]]), int(weights[order[num_whole]])
+
+
+def _paper_curve(
+    problem: Problem, needs: Int64Array, weights: Int64Array, excess: int
+) -> Callable[[Int64Array], FloatArray]:
+    def curve(capacities: Int64Array) -> FloatArray:
+        values = _knapsack_curve(weights, needs, capacities)
+        return np.minimum(problem.total_weight, values * _SAFE + excess / FULL)
+
+    return curve
+
+
+def _knapsack_curve(values: Int64Array, sizes: Int64Array, capacities: Int64Array) -> FloatArray:
+    """The fractional knapsack of these items for every capacity."""
+    counts = values > 0
+    values, sizes = values[counts], sizes[counts]
+    with np.errstate(divide="ignore"):
+        order = np.argsort(-(values / sizes), kind="stable")
+    filled = np.concatenate([[0.0], np.cumsum(sizes[order], dtype=np.float64)])
+    worth = np.concatenate([[0.0], np.cumsum(values[order], dtype=np.float64)])
+    last_of_size = np.append(np.diff(filled) > 0, True)  # items that cost nothing are in from the start
+    return np.asarray(np.interp(capacities, filled[last_of_size], worth[last_of_size]))
+
+
+@dataclass(frozen=True)
+class _Weighing:
+    """What one pass over all subscribers found: their worth, what they pay each topic, and the length of the step."""
+
+    worth: int
+    prices: Int64Array
+    length: float
+
+
+@dataclass(frozen=True)
+class _Topics:
+    """The topics, most subscribers first, as the passes number them: popular ones then share the cache."""
+
+    rank: npt.NDArray[np.int32]
+    events: Int64Array
+    costs: Int64Array
+    is_first_choice: npt.NDArray[np.bool_]
+    candidates: npt.NDArray[np.int32]
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Topics:
+        subscribers = problem.workload.topic_array("subscribers")
+        order = np.argsort(-subscribers, kind="stable")
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        left = problem.capacity_cost - exact_sum(problem.costs[problem.first_choices])
+        may_be_served = (problem.is_open & (problem.costs <= left))[order]
+        is_first_choice = np.zeros(len(order), dtype=bool)
+        is_first_choice[rank[problem.first_choices]] = True
+        return cls(
+            rank=rank,
+            events=np.minimum(problem.rates, MAX_THRESHOLD)[order],
+            costs=problem.costs[order],
+            is_first_choice=is_first_choice,
+            candidates=np.flatnonzero(may_be_served).astype(np.int32),
+            shares=(problem.costs / np.maximum(subscribers, 1))[order],
+        )
+
+
+class _Passes:
+    """Passes over all subscribers, with what they leave for each other in a store."""
+
+    def __init__(self, problem: Problem, spark: SparkSession | None) -> None:
+        self.num_blocks = len(problem.workload.interests_blocks)
+        self.num_groups = min(self.num_blocks, GROUPS)
+        self.reader: RowReader = problem.rows()
+        self.topics = _Topics.of(problem)
+        self.is_whole = problem.objective == "b3m"
+        self.store: Store = open_store(spark)
+        self.spark = spark
+
+    def sampled_worths(self, prices: FloatArray, stride: int) -> list[int]:
+        """The worth of every ``stride``-th subscriber when topics share their cost at each of these prices per cost."""
+        reader, topics, is_whole = self.reader, self.topics, self.is_whole
+
+        def value(block: int) -> list[int]:
+            rows = reader.read(block)
+            lengths = np.diff(rows.offsets)
+            first, _ = block_range(block, 2**62)
+            picked = np.arange(-first % stride, len(lengths), stride)
+            offsets = np.concatenate([[0], np.cumsum(lengths[picked])])
+            entries = np.arange(offsets[-1]) + np.repeat(rows.offsets[picked] - offsets[:-1], lengths[picked])
+            names = topics.rank[rows.topics[entries]]
+            blank = np.zeros(len(names), dtype=np.float32)
+            paid = np.zeros(len(topics.events), dtype=np.int64)
+            return [
+                lagrangian_pass(
+                    offsets,
+                    names,
+                    topics.events,
+                    rows.thresholds[picked],
+                    rows.weights[picked],
+                    is_whole,
+                    blank,
+                    0.0,
+                    0.0,
+                    _even_multipliers(topics.shares[names], price),
+                    blank,
+                    blank.copy(),
+                    paid,
+                )[0]
+                for price in prices
+            ]
+
+        return [sum(worths) for worths in zip(*map_blocks(value, self.num_blocks, self.spark), strict=True)]
+
+    def start(self, price: float) -> _Weighing:
+        """Read the subscribers and let topics share their cost at a price per cost."""
+        reader, topics, store = self.reader, self.topics, self.store
+
+        def prepare(block: int) -> None:
+            rows = reader.read(block)
+            names = topics.rank[rows.topics]
+            blank = np.zeros(len(names), dtype=np.float32)
+            multipliers = _even_multipliers(topics.shares[names], price)
+            store.put(block, offsets=rows.offsets, topics=names, thresholds=rows.thresholds, weights=rows.weights)
+            store.put(block, multipliers0=multipliers, direction0=blank, answers0=blank, best=multipliers)
+
+        list(map_blocks(prepare, self.num_blocks, self.spark))
+        served = np.zeros(len(topics.events), dtype=np.float32)
+        return self.move(0, served, 0.0, keep=False)
+
+    def move(self, number: int, served: npt.NDArray[np.float32], step: float, *, keep: bool) -> _Weighing:
+        """Move the multipliers by one step, ``keep`` those from before it as the best, and weigh again.
+
+        What is read and what is written have different names, so that a task that is run again finds its input.
+        """
+        store, topics, is_whole = self.store, self.topics, self.is_whole
+        num_blocks, num_groups = self.num_blocks, self.num_groups
+        now, then = number % 2, (number + 1) % 2
+
+        def weigh(group: int) -> list[tuple[int, float]]:
+            prices = np.zeros(len(topics.events), dtype=np.int64)
+            found = []
+            for block in range(num_blocks * group // num_groups, num_blocks * (group + 1) // num_groups):
+                offsets, names, thresholds, weights, multipliers, direction, answers = (
+                    store.get(block, name)
+                    for name in (
+                        *("offsets", "topics", "thresholds", "weights"),
+                        *(f"multipliers{now}", f"direction{now}", f"answers{now}"),
+                    )
+                )
+                if keep:
+                    store.put(block, best=multipliers)
+                moved = [multipliers.copy(), direction.copy(), answers.copy()]
+                found.append(
+                    lagrangian_pass(
+                        offsets,
+                        names,
+                        topics.events,
+                        thresholds,
+                        weights,
+                        is_whole,
+                        served,
+                        step,
+                        MOMENTUM,
+                        moved[0],
+                        moved[1],
+                        moved[2],
+                        prices,
+                    )
+                )
+                values = zip(("multipliers", "direction", "answers"), moved, strict=True)
+                store.put(block, **{f"{name}{then}": array for name, array in values})
+            store.put(group, prices=prices)
+            return found
+
+        found = [pair for group in map_blocks(weigh, num_groups, self.spark) for pair in group]
+        prices = np.zeros(len(topics.events), dtype=np.int64)
+        for group in range(num_groups):
+            prices += store.get(group, "prices")
+        return _Weighing(sum(worth for worth, _ in found), prices, sum(length for _, length in found))
+
+    def keep(self, number: int) -> None:
+        """Keep the multipliers after ``number`` moves as the best ones."""
+        store, name = self.store, f"multipliers{number % 2}"
+        list(map_blocks(lambda block: store.put(block, best=store.get(block, name)), self.num_blocks, self.spark))
+
+    def table(self) -> BlockTable:
+        store = self.store
+        return BlockTable(
+            self.num_blocks,
+            lambda block: pa.Table.from_arrays([pa.array(store.get(block, "best"))], schema=MULTIPLIERS_SCHEMA),
+        )
+
+
+def _even_multipliers(shares: FloatArray, price: float) -> npt.NDArray[np.int32]:
+    return np.minimum(UNIT, UNIT * price * shares).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class _Dual:
+    """A value of the dual in units of 2^-20, the price per cost it was taken at, and which topics are served there.
+
+    Topics at the cut are served in part, so that the capacity is just used up.
+    """
+
+    value: int
+    price: float
+    served: npt.NDArray[np.float32]
+
+
+def _evaluate(topics: _Topics, weighing: _Weighing, capacity: int) -> _Dual:
+    """Fill the knapsack: at a price m per cost it is worth at most m * capacity + sum of max(0, p_t - m * cost_t)."""
+    chosen, prices = topics.candidates, weighing.prices
+    first = topics.is_first_choice
+    left = capacity - exact_sum(topics.costs[first])
+    price = cut_price(prices, topics.costs, chosen, left)
+    # Floats only ever lower what is subtracted: three roundings of 2^-53 are less than 2^-50.
+    rents = np.floor(topics.costs[chosen].astype(np.float64) * price * (1 - 2.0**-50))
+    surplus = prices[chosen] - np.minimum(rents, prices[chosen]).astype(np.int64)
+    value = weighing.worth + exact_sum(prices[first]) + exact_sum(surplus) + ceil(Fraction(price) * left)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = prices[chosen] / topics.costs[chosen]
+    above, at_cut = chosen[ratios > price], chosen[ratios == price]
+    free, tied = left - exact_sum(topics.costs[above]), exact_sum(topics.costs[at_cut])
+    served = first.astype(np.float32)
+    served[above] = 1.0
+    served[at_cut] = min(1.0, max(0, free) / tied) if tied else 1.0
+    return _Dual(value, price, served)
+
+
+def lagrangian_bound(problem: Problem, reached: Exact, spark: SparkSession | None = None) -> Certificate:
+    """The Lagrangian bound after a fixed number of steps, or when it meets what a plan has ``reached``.
+
+    1. Choose the price per cost to start from on a sample of the subscribers.
+    2. Step towards the plan's value: Polyak's step, shortened when the bound does not fall for a while.
+
+    The evidence is the price at the knapsack's cut and the multipliers of all interests, as integers: anybody can
+    evaluate the dual at them exactly.
+    """
+    passes = _Passes(problem, spark)
+    topics, capacity = passes.topics, problem.capacity_cost
+    target = float(reached)
+    with stage("bounding: first prices"):
+        weighing = passes.start(_start_price(problem, passes))  # 1
+    dual = best = _evaluate(topics, weighing, capacity)
+    best_weighing = weighing
+    length = 0.5 * problem.workload.counts.pairs  # a guess; then that of the step before
+    factor, idle, keep, number = 1.0, 0, True, 1
+    with stage("bounding: steps", MAX_STEPS) as advance:  # 2
+        while number <= MAX_STEPS and best.value / UNIT > target + 0.5 / problem.scale and length > 0.0:
+            step = factor * (dual.value - UNIT * target) / length
+            weighing = passes.move(number, dual.served, step, keep=keep)
+            advance(1)
+            dual = _evaluate(topics, weighing, capacity)
+            length = weighing.length
+            idle = 0 if dual.value < best.value - 0.001 * (best.value - UNIT * target) else idle + 1
+            keep = dual.value < best.value
+            if keep:
+                best, best_weighing = dual, weighing
+            if idle == PATIENCE:
+                factor, idle = factor * SHRINK, 0
+            number += 1
+    if keep:
+        passes.keep(number)
+    value = min(_in_units_of(problem, best.value), problem.total_weight * problem.scale)
+    return Certificate(
+        "lagrangian",
+        Exact(value, problem.scale),
+        {"price": best.price},
+        blocks={MULTIPLIERS: passes.table()},
+        curve=_lagrangian_curve(problem, topics, best_weighing),
+    )
+
+
+def _in_units_of(problem: Problem, value: int) -> int:
+    """From units of 2^-20 to those of the objective; B3M is whole."""
+    return value // UNIT if problem.objective == "b3m" else value * (FULL // UNIT)
+
+
+def _start_price(problem: Problem, passes: _Passes) -> float:
+    """The price per cost at which even shares give the least bound, on a sample of the subscribers."""
+    stride = max(1, problem.workload.counts.subscribers // SAMPLED_ROWS)
+    prices = 2.0 ** np.arange(-46.0, 4.0, 0.25)
+    worths = passes.sampled_worths(prices, stride)
+    if not worths:
+        return 0.0
+    estimates = stride * np.array(worths, dtype=np.float64) / UNIT + prices * problem.capacity_cost
+    return float(prices[np.argmin(estimates)])
+
+
+def _lagrangian_curve(problem: Problem, topics: _Topics, weighing: _Weighing) -> Callable[[Int64Array], FloatArray]:
+    """The bound for other capacities at the same multipliers."""
+
+    def curve(capacities: Int64Array) -> FloatArray:
+        chosen, first = topics.candidates, topics.is_first_choice
+        worth = weighing.worth + exact_sum(weighing.prices[first])
+        left = np.maximum(0, capacities - exact_sum(topics.costs[first]))
+        filled = _knapsack_curve(weighing.prices[chosen], topics.costs[chosen], left)
+        return np.minimum(problem.total_weight, (worth + filled) / UNIT * _SAFE)
+
+    return curve

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pubplan.engine import MAX_INT64, exact_sum, map_blocks
+from pubplan.engine import exact_dot, exact_sum, map_blocks
 from pubplan.errors import InputError, Reason
 from pubplan.planning import Exact, Plan, Verdict
 from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA, TRAJECTORY_SCHEMA
 from pubplan.problems.select.problem import Problem
+from pubplan.problems.select.verify_bounds import BlockRows, BoundCheck, bound_checks
 from pubplan.workload import Int64Array, topic_lists
 
 if TYPE_CHECKING:
@@ -33,8 +32,7 @@ class _Found:
     """Sums over one block of subscribers.
 
     ``objective`` and ``deliveries`` of the plan; ``start``, the objective with nothing served, and ``gains``, what the
-    choice at each of ``places`` of the trajectory adds to it; ``excess``, what fixed point may add to the real
-    objective; ``below_cut``, the dual of the paper's bound.
+    choice at each of ``places`` of the trajectory adds to it; ``bounds``, what each bound needs to know of the block.
     """
 
     objective: int
@@ -42,39 +40,44 @@ class _Found:
     start: int
     places: Int64Array
     gains: Int64Array
-    excess: int
-    below_cut: int
+    bounds: tuple[object, ...]
 
 
 def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> Verdict:
-    """Check decisions, capacity, trajectory and bound, and recompute the objective.
+    """Check decisions, lists, capacity, trajectory and bounds, and recompute the objective.
 
     Nothing here is shared with the methods or the bounds: it reads the tables and follows the definitions.
     """
     rates = problem.workload.topic_array("rate")
+    subscribers = problem.workload.topic_array("subscribers")
+    costs = rates * subscribers if problem.cost is None else problem.workload.topic_array(problem.cost)
     served_table, trajectory = plan.decisions(SERVED), plan.trajectory()
     topics, violations = _served_topics(problem, served_table, len(rates))
+    violations += _wrong_lists(problem, served_table, topics)
     order, wrong_order = _order(trajectory, topics)
-    cut, wrong_cut = _cut_weight(plan)
-    violations += [*wrong_order, *wrong_cut]
+    checks, wrong_evidence = bound_checks(problem, plan, rates, costs)
+    violations += [*wrong_order, *wrong_evidence]
 
     served = np.zeros(len(rates), dtype=bool)
     served[topics] = True
     place = np.full(len(rates), -1, dtype=np.int64)
     place[order] = np.arange(len(order))
-    evaluate = _evaluator(problem, rates, served, place, cut)
+    evaluate = _evaluator(problem, rates, served, place, checks)
     parts = list(map_blocks(evaluate, len(problem.workload.interests_blocks), spark))
 
     objective = Exact(sum(part.objective for part in parts), problem.scale)
-    deliveries = sum(part.deliveries for part in parts)
-    if deliveries > problem.capacity_cost:
-        violations.append(Reason("capacity", deliveries, problem.capacity_cost))
-    costs = rates * problem.workload.topic_array("subscribers")
-    violations += _wrong_costs(served_table, topics, costs)
+    spent = sum(part.deliveries for part in parts) if problem.cost is None else exact_sum(costs[topics])
+    if spent > problem.capacity_cost:
+        violations.append(Reason("capacity", spent, problem.capacity_cost))
+    violations += _wrong_costs(problem, served_table, topics, costs)
+    curves = []
+    for number, check in enumerate(checks):
+        wrong, curve = check.conclude([part.bounds[number] for part in parts])
+        violations += wrong
+        curves.append(curve)
     if trajectory is not None and not wrong_order:
         violations += _wrong_trajectory(problem, trajectory, costs[order], parts)
-    if not wrong_cut:
-        violations += _wrong_bound(problem, plan, cut, parts)
+        violations += _wrong_curve(problem, trajectory, curves)
     return Verdict(objective, tuple(violations))
 
 
@@ -120,22 +123,25 @@ def _order(trajectory: pa.Table | None, topics: Int64Array) -> tuple[Int64Array,
     return order, []
 
 
-def _cut_weight(plan: Plan) -> tuple[int | None, list[Reason]]:
-    """The evidence of the paper's bound: a positive weight, or None where everybody fits."""
-    if "paper" not in plan.record["bounds"]:
-        return None, []
-    cut = plan.certificate("paper").evidence.get("cut_weight")
-    is_weight = isinstance(cut, int) and not isinstance(cut, bool) and 1 <= cut <= MAX_INT64
-    if cut is None or is_weight:
-        return cut, []
-    return None, [Reason("cut weight is positive", "1 or more", str(cut), "certificate/paper.json")]
+def _wrong_lists(problem: Problem, table: pa.Table, topics: Int64Array) -> list[Reason]:
+    if len(topics) != table.num_rows or "topic_id" not in table.column_names:
+        return []  # said already
+    served = set(table["topic_id"].to_pylist()) if problem.must_serve or problem.must_not_serve else set()
+    missing, forbidden = set(problem.must_serve) - served, set(problem.must_not_serve) & served
+    found = []
+    if missing:
+        found.append(Reason("topics that must be served", 0, len(missing), "decisions"))
+    if forbidden:
+        found.append(Reason("topics that must not be served", 0, len(forbidden), "decisions"))
+    return found
 
 
 def _evaluator(
-    problem: Problem, rates: Int64Array, served: BoolArray, place: Int64Array, cut: int | None
+    problem: Problem, rates: Int64Array, served: BoolArray, place: Int64Array, checks: list[BoundCheck]
 ) -> Callable[[int], _Found]:
     workload, threshold, objective = problem.workload, problem.threshold, problem.objective
-    columns = ("topics",) if threshold is not None else ("topics", "threshold")
+    has_weights = problem.has_weights
+    columns = ["topics", *(["threshold"] if threshold is None else []), *(["weight"] if has_weights else [])]
 
     def satisfaction(needed: Int64Array, received: Int64Array) -> Int64Array:
         """In units of the objective, as the definitions in problem.py have it."""
@@ -154,20 +160,16 @@ def _evaluator(
         received = _per_row(delivered, offsets)
         asked = threshold if threshold is not None else table["threshold"].to_numpy()
         needed = np.minimum(asked, _per_row(events, offsets))
-        places, gains = _gains_in_order(place[topics], events, offsets, needed, satisfaction)
-        below_cut = 0
-        if cut is not None:
-            least = np.where(needed > 0, np.maximum(needed, _smallest_positive(events, offsets)), 0)
-            below_cut = exact_sum(np.maximum(0, cut - least))
-        slope = -(-_ONE // np.maximum(needed, 1))
+        weights = table["weight"].to_numpy() if has_weights else np.ones(len(needed), dtype=np.int64)
+        places, gains = _gains_in_order(place[topics], events, offsets, needed, weights, satisfaction)
+        rows = BlockRows(block, offsets, topics, events, needed, weights)
         return _Found(
-            objective=exact_sum(satisfaction(needed, received)),
+            objective=exact_dot(satisfaction(needed, received), weights),
             deliveries=exact_sum(delivered),
-            start=exact_sum(satisfaction(needed, np.zeros_like(needed))),
+            start=exact_dot(satisfaction(needed, np.zeros_like(needed)), weights),
             places=places,
             gains=gains,
-            excess=exact_sum(np.where(needed > 0, slope * needed - _ONE, 0)),
-            below_cut=below_cut,
+            bounds=tuple(check.look(rows) for check in checks),
         )
 
     return evaluate
@@ -178,6 +180,7 @@ def _gains_in_order(
     events: Int64Array,
     offsets: Int64Array,
     needed: Int64Array,
+    weights: Int64Array,
     satisfaction: Callable[[Int64Array, Int64Array], Int64Array],
 ) -> tuple[Int64Array, Int64Array]:
     """What each choice adds to the satisfaction of these subscribers when topics are served in order.
@@ -193,6 +196,7 @@ def _gains_in_order(
     before_row = running[np.searchsorted(rows, rows)]  # what was served to earlier subscribers
     after = running[1:] - before_row
     gains = satisfaction(needed[rows], after) - satisfaction(needed[rows], after - events)
+    gains *= weights[rows]
     unique, inverse = np.unique(places, return_inverse=True)
     sums = np.zeros(len(unique), dtype=np.int64)
     np.add.at(sums, inverse, gains)
@@ -206,21 +210,11 @@ def _per_row(values: Int64Array, offsets: Int64Array) -> Int64Array:
     return running[offsets[1:]] - running[offsets[:-1]]
 
 
-def _smallest_positive(values: Int64Array, offsets: Int64Array) -> Int64Array:
-    """The smallest positive value per row, 0 where there is none."""
-    positive = np.where(values > 0, values, MAX_INT64)
-    smallest = np.zeros(len(offsets) - 1, dtype=np.int64)
-    filled = np.flatnonzero(np.diff(offsets))
-    if len(filled):
-        smallest[filled] = np.minimum.reduceat(positive, offsets[filled])
-    return np.where(smallest == MAX_INT64, 0, smallest)
-
-
-def _wrong_costs(table: pa.Table, topics: Int64Array, costs: Int64Array) -> list[Reason]:
+def _wrong_costs(problem: Problem, table: pa.Table, topics: Int64Array, costs: Int64Array) -> list[Reason]:
     if len(topics) != table.num_rows or "cost" not in table.column_names:
         return []  # said already
     wrong = int(np.count_nonzero(costs[topics] != table["cost"].to_numpy()))
-    return [Reason("cost = rate x subscribers", 0, wrong, "decisions")] if wrong else []
+    return [Reason(f"cost = {problem.cost or 'rate x subscribers'}", 0, wrong, "decisions")] if wrong else []
 
 
 def _wrong_trajectory(problem: Problem, trajectory: pa.Table, costs: Int64Array, parts: list[_Found]) -> list[Reason]:
@@ -237,19 +231,13 @@ def _wrong_trajectory(problem: Problem, trajectory: pa.Table, costs: Int64Array,
     return found
 
 
-def _wrong_bound(problem: Problem, plan: Plan, cut: int | None, parts: list[_Found]) -> list[Reason]:
-    """Evaluate the dual of the knapsack at the stored cut: every positive cut gives a valid bound.
-
-    sum over v of max(0, 1 - c_v / cut) + capacity / cut >= the fractional knapsack >= any plan.
-    """
-    if "paper" not in plan.record["bounds"]:
-        return []
-    stored = plan.certificate("paper").bound
-    needed = everybody = problem.workload.counts.subscribers * problem.scale
-    if cut is not None:
-        dual = Fraction(sum(part.below_cut for part in parts) + problem.capacity_cost, cut)
-        excess = sum(part.excess for part in parts)
-        needed = min(everybody, floor(dual) if problem.objective == "b3m" else ceil(dual * _ONE) + excess)
-    if stored.scale != problem.scale or stored.value < needed:
-        return [Reason("bound follows from its certificate", needed, stored.value, "certificate/paper.json")]
-    return []
+def _wrong_curve(
+    problem: Problem, trajectory: pa.Table, curves: list[Callable[[Int64Array], npt.NDArray[np.float64]]]
+) -> list[Reason]:
+    """Every bound of the trajectory must be one that a certificate proves."""
+    capacities = trajectory["cost"].to_numpy()
+    proven = np.full(len(capacities), float(problem.total_weight))
+    for curve in curves:
+        proven = np.minimum(proven, curve(capacities))
+    wrong = int(np.count_nonzero(~(trajectory["bound"].to_numpy() >= proven)))
+    return [Reason("trajectory: bounds follow from certificates", 0, wrong, "trajectory")] if wrong else []

@@ -1,0 +1,298 @@
+"""Why a topic is served or not, and why a subscriber is satisfied or not, in numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from pubplan.engine import exact_sum, map_blocks
+from pubplan.errors import InputError
+from pubplan.planning import Explanation, Plan
+from pubplan.problems.select.kernels import UNIT, block_values
+from pubplan.problems.select.plan import SERVED
+from pubplan.problems.select.problem import FULL, MAX_THRESHOLD, Problem, slopes
+from pubplan.workload import Int64Array
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from pubplan.engine import SparkSession
+
+MAX_ENUMERATED = 16
+"""Up to so many topics, all ways to satisfy a subscriber are compared."""
+
+
+def explain_topic(problem: Problem, plan: Plan, topic_id: str, spark: SparkSession | None = None) -> Explanation:
+    """Value, rank and price of a topic, and what would bring it in, or what dropping it would lose.
+
+    The value of a topic that is not served is what it would add now; for B3M, the shares of what subscribers miss that
+    it would fill. The price is what a unit of cost brings at the plan's limit: the
+    multiplier of the capacity in the Lagrangian bound, or else what the last choices brought.
+
+    Raises:
+        InputError: there is no such topic.
+    """
+    topic = _topic_number(problem, topic_id)
+    served = _is_served(problem, plan)
+    cost = int(problem.costs[topic])
+    left = problem.capacity_cost - exact_sum(problem.costs[served])
+    price = _price(plan)
+    facts: dict[str, Any] = {
+        "topic": topic_id,
+        "rate": int(problem.rates[topic]),
+        "cost": cost,
+        "served": bool(served[topic]),
+        "listed": _listed(problem, topic_id),
+        "capacity_left": left,
+        "price": price,
+    }
+    if served[topic]:
+        facts |= _as_chosen(plan, topic)
+        facts["loss"] = _loss(problem, served, topic, spark)
+        return Explanation(facts, tuple(_served_sentences(problem, facts)))
+    values, satisfies = _values(problem, served, topic, spark)
+    may = np.flatnonzero(~served & (values > 0))
+    ratios = _ratios(values[may], problem.costs[may])
+    value = float(values[topic]) / FULL
+    ratio = float(_ratios(values[[topic]], problem.costs[[topic]])[0]) / FULL
+    facts |= {
+        "value": value,
+        "satisfies": satisfies,
+        "value_per_cost": ratio,
+        "rank": int(np.count_nonzero(ratios > ratio * FULL)) + 1 if values[topic] > 0 else None,
+        "unserved_with_value": len(may),
+        "missing_capacity": max(0, cost - left),
+        "cost_that_would_do": int(value / price) if price else None,
+    }
+    return Explanation(facts, tuple(_unserved_sentences(problem, facts)))
+
+
+def _served_sentences(problem: Problem, facts: dict[str, Any]) -> list[str]:
+    lines = [f"{facts['topic']} is served: {facts['rate']:,} events per window, cost {facts['cost']:,}."]
+    if facts["listed"]:
+        lines.append("It is on the list of topics that must be served.")
+    if facts.get("place"):
+        brought = "" if facts["brought"] is None else f" and brought {facts['brought']:,.6g} {problem.unit} then"
+        lines.append(f"It was choice {facts['place']:,} of {facts['choices']:,}{brought}.")
+    lines.append(f"Without it the plan would lose {facts['loss']:,.6g} {problem.unit}.")
+    if facts["price"]:
+        worth = facts["price"] * facts["cost"]
+        lines.append(f"At the plan's limit its cost would bring {worth:,.6g} {problem.unit} elsewhere.")
+    return lines
+
+
+def _unserved_sentences(problem: Problem, facts: dict[str, Any]) -> list[str]:
+    lines = [f"{facts['topic']} is not served: {facts['rate']:,} events per window, cost {facts['cost']:,}."]
+    if facts["listed"]:
+        return [*lines, "It is on the list of topics that must not be served."]
+    if facts["value"] == 0:
+        return [*lines, "Nobody who misses something wants it, so serving it would bring nothing."]
+    satisfied = "" if problem.objective == "fb3m" else f", of which it would satisfy {facts['satisfies']:,.6g} at once"
+    lines.append(
+        f"It would be worth {facts['value']:,.6g} {problem.unit} now{satisfied}: {facts['value_per_cost']:.3g} per "
+        f"unit of cost, rank {facts['rank']:,} of {facts['unserved_with_value']:,} unserved topics that would help."
+    )
+    if facts["price"]:
+        lines.append(f"The price at the cut is {facts['price']:.3g} per unit of cost.")
+    if facts["missing_capacity"]:
+        lines.append(f"It does not fit: {facts['missing_capacity']:,} more capacity would let it in.")
+    if facts["cost_that_would_do"] is not None and facts["cost_that_would_do"] < facts["cost"]:
+        lines.append(f"It would be worth its price at a cost of {facts['cost_that_would_do']:,} or less.")
+    return lines
+
+
+def explain_subscriber(
+    problem: Problem, plan: Plan, subscriber_id: str, spark: SparkSession | None = None
+) -> Explanation:
+    """What a subscriber receives and misses, and the cheapest topics that would satisfy it.
+
+    Raises:
+        InputError: there is no such subscriber.
+    """
+    block, row = _subscriber_place(problem, subscriber_id, spark)
+    rows = problem.rows().read(block)
+    wanted = rows.topics[rows.offsets[row] : rows.offsets[row + 1]]
+    served = _is_served(problem, plan)
+    names = problem.workload.topics("topic_id")["topic_id"]
+    needed = int(rows.thresholds[row])
+    received = exact_sum(problem.rates[wanted[served[wanted]]])
+    missing = max(0, needed - received)
+    facts: dict[str, Any] = {
+        "subscriber": subscriber_id,
+        "weight": int(rows.weights[row]),
+        "needed": needed,
+        "received": received,
+        "missing": missing,
+        "satisfied": min(1.0, received / needed) if needed else 1.0,
+        "topics": [
+            {
+                "topic": names[int(topic)].as_py(),
+                "rate": int(problem.rates[topic]),
+                "cost": int(problem.costs[topic]),
+                "served": bool(served[topic]),
+            }
+            for topic in wanted
+        ],
+        "cheapest_way": None,
+    }
+    if missing:
+        free = wanted[~served[wanted] & problem.is_open[wanted] & (problem.rates[wanted] > 0)]
+        way, is_cheapest = _cheapest_cover(problem.rates[free], problem.costs[free], missing)
+        if way is not None:
+            facts["cheapest_way"] = {
+                "topics": [names[int(topic)].as_py() for topic in free[way]],
+                "cost": exact_sum(problem.costs[free[way]]),
+                "is_cheapest": is_cheapest,
+            }
+    return Explanation(facts, tuple(_subscriber_sentences(facts)))
+
+
+def _subscriber_sentences(facts: dict[str, Any]) -> list[str]:
+    served = [topic for topic in facts["topics"] if topic["served"]]
+    lines = [
+        f"{facts['subscriber']} receives {facts['received']:,} of the {facts['needed']:,} events it needs per window "
+        f"({100 * facts['satisfied']:.1f} %), from {len(served):,} of its {len(facts['topics']):,} topics."
+    ]
+    if not facts["missing"]:
+        return [*lines, "It is satisfied."]
+    lines.append(f"It misses {facts['missing']:,}.")
+    way = facts["cheapest_way"]
+    if way is None:
+        lines.append("No topic that may be served would change that.")
+    else:
+        listed = ", ".join(way["topics"][:5]) + (" …" if len(way["topics"]) > 5 else "")
+        kind = "The cheapest way to satisfy it" if way["is_cheapest"] else "One way to satisfy it"
+        lines.append(f"{kind} costs {way['cost']:,}: {listed}.")
+    return lines
+
+
+def _topic_number(problem: Problem, topic_id: str) -> int:
+    place = int(pc.index(problem.workload.topics("topic_id")["topic_id"], topic_id).as_py())
+    if place < 0:
+        raise InputError(f"{problem.workload.path} has no topic {topic_id!r}.")
+    return place
+
+
+def _subscriber_place(problem: Problem, subscriber_id: str, spark: SparkSession | None) -> tuple[int, int]:
+    workload = problem.workload
+
+    def find(block: int) -> int:
+        return int(pc.index(workload.interests_block(block, "subscriber_id")["subscriber_id"], subscriber_id).as_py())
+
+    for block, row in enumerate(map_blocks(find, len(workload.interests_blocks), spark)):
+        if row >= 0:
+            return block, row
+    raise InputError(f"{workload.path} has no subscriber {subscriber_id!r}.")
+
+
+def _is_served(problem: Problem, plan: Plan) -> npt.NDArray[np.bool_]:
+    served = np.zeros(problem.workload.counts.topics, dtype=bool)
+    served[plan.decisions(SERVED)["topic"].to_numpy()] = True
+    return served
+
+
+def _listed(problem: Problem, topic_id: str) -> str | None:
+    if topic_id in problem.must_serve:
+        return "must_serve"
+    return "must_not_serve" if topic_id in problem.must_not_serve else None
+
+
+def _price(plan: Plan) -> float | None:
+    """What a unit of cost brings at the plan's limit."""
+    if "lagrangian" in plan.record["bounds"]:
+        return float(plan.certificate("lagrangian").evidence["price"]) / UNIT
+    trajectory = plan.trajectory()
+    if trajectory is None or trajectory.num_rows < 2:
+        return None
+    cost, satisfied = trajectory["cost"].to_numpy(), trajectory["satisfied"].to_numpy()
+    since = len(cost) - 1 - max(1, len(cost) // 100)
+    spent = cost[-1] - cost[since]
+    return float((satisfied[-1] - satisfied[since]) / spent) if spent else None
+
+
+def _as_chosen(plan: Plan, topic: int) -> dict[str, Any]:
+    """The place of a served topic in the order of choice, and what it brought there."""
+    trajectory = plan.trajectory()
+    if trajectory is None:
+        return {"place": None, "choices": None, "brought": None}
+    place = int(np.flatnonzero(trajectory["topic"].to_numpy() == topic)[0])
+    satisfied = trajectory["satisfied"].to_numpy()
+    brought = float(satisfied[place] - satisfied[place - 1]) if place else None
+    return {"place": place + 1, "choices": len(satisfied), "brought": brought}
+
+
+def _values(
+    problem: Problem, served: npt.NDArray[np.bool_], topic: int, spark: SparkSession | None
+) -> tuple[Int64Array, float]:
+    """What every topic is worth now, in units of 2^-32, and how much one of them would satisfy at once."""
+    reader, is_whole = problem.rows(), problem.objective == "b3m"
+    events = np.minimum(problem.rates, MAX_THRESHOLD)
+
+    def value(block: int) -> tuple[npt.NDArray[np.int32], Int64Array, int]:
+        rows = reader.read(block)
+        slope = np.ones_like(rows.thresholds) if is_whole else slopes(rows.thresholds)
+        values, rooms = np.zeros(len(events), dtype=np.int64), np.empty_like(rows.thresholds)
+        block_values(
+            rows.offsets, rows.topics, events, rows.thresholds, slope, rows.weights, served, is_whole, values, rooms
+        )
+        owner = np.repeat(np.arange(len(rooms)), np.diff(rows.offsets))[rows.topics == topic]
+        done = owner[(rooms[owner] > 0) & (slope[owner] * events[topic] >= rooms[owner])]
+        named = np.flatnonzero(values).astype(np.int32)
+        return named, values[named], exact_sum(rows.weights[done])
+
+    total, satisfied = np.zeros(len(events), dtype=np.int64), 0
+    for named, values, done in map_blocks(value, len(problem.workload.interests_blocks), spark):
+        total[named] += values
+        satisfied += done
+    return total, float(satisfied)
+
+
+def _loss(problem: Problem, served: npt.NDArray[np.bool_], topic: int, spark: SparkSession | None) -> float:
+    """By how much the objective falls without a served topic."""
+    reader, is_whole = problem.rows(), problem.objective == "b3m"
+    rates = problem.rates
+
+    def lose(block: int) -> float:
+        rows = reader.read(block)
+        owner = np.repeat(np.arange(len(rows.thresholds)), np.diff(rows.offsets))
+        mine = np.unique(owner[rows.topics == topic])
+        received = np.zeros(len(rows.thresholds), dtype=np.int64)
+        np.add.at(received, owner, np.where(served[rows.topics], rates[rows.topics], 0))
+        needed, with_it = np.maximum(rows.thresholds[mine], 1), received[mine]
+        without = with_it - rates[topic]
+        if is_whole:
+            lost = (with_it >= rows.thresholds[mine]).astype(float) - (without >= rows.thresholds[mine])
+        else:
+            lost = np.minimum(1.0, with_it / needed) - np.minimum(1.0, without / needed)
+            lost = np.where(rows.thresholds[mine] > 0, lost, 0.0)
+        return float((lost * rows.weights[mine]).sum())
+
+    return sum(map_blocks(lose, len(problem.workload.interests_blocks), spark))
+
+
+def _ratios(values: Int64Array, costs: Int64Array) -> npt.NDArray[np.float64]:
+    return np.where(costs > 0, values / np.maximum(costs, 1), np.where(values > 0, np.inf, 0.0))
+
+
+def _cheapest_cover(rates: Int64Array, costs: Int64Array, missing: int) -> tuple[Int64Array | None, bool]:
+    """Places of topics that bring what is missing at the least cost, and whether all ways were compared.
+
+    With many topics: the best cost per event first until it is enough, or one topic that is enough if that is cheaper.
+    """
+    if exact_sum(rates) < missing:
+        return None, True
+    if len(rates) <= MAX_ENUMERATED:
+        brought, paid = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        for rate, cost in zip(np.minimum(rates, missing), costs, strict=True):
+            brought, paid = np.append(brought, brought + rate), np.append(paid, paid + cost)
+        enough = np.flatnonzero(brought >= missing)
+        best = int(enough[np.argmin(paid[enough])])
+        return np.array([place for place in range(len(rates)) if best >> place & 1], dtype=np.int64), True
+    order = np.argsort(costs / np.minimum(rates, missing), kind="stable")
+    several = order[: int(np.searchsorted(np.cumsum(np.minimum(rates[order], missing)), missing)) + 1]
+    alone = np.flatnonzero(rates >= missing)
+    if len(alone) and costs[alone].min() <= costs[several].sum():
+        return alone[[np.argmin(costs[alone])]], False
+    return several, False

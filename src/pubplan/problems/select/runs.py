@@ -1,0 +1,113 @@
+"""Greedy runs in one process: the kernels on a problem's arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pubplan.engine import exact_sum
+from pubplan.kernels import row_sums
+from pubplan.problems.select.kernels import ANY_KEY, eager_greedy, lazy_greedy
+from pubplan.problems.select.plan import Choice
+from pubplan.problems.select.problem import Problem, start_state
+from pubplan.workload import Int32Array, Int64Array
+
+
+def run_lazy(
+    problem: Problem,
+    *,
+    by_ratio: bool,
+    first_choices: Int32Array | None = None,
+    among: npt.NDArray[np.bool_] | None = None,
+) -> Choice:
+    """One lazy greedy run for F-B3M: by gain per cost, or by gain; only ``among`` some topics where given."""
+    instance = problem.instance
+    by_topic = instance.interests.by_topic
+    state = start_state("fb3m", instance.thresholds)
+    order, spent, gained = blank(instance.num_topics)
+    chosen = problem.first_choices if first_choices is None else first_choices
+    is_open = problem.is_open if among is None else problem.is_open & among
+    num_chosen = lazy_greedy(
+        state,
+        instance.weights,
+        instance.events,
+        instance.costs,
+        by_topic.values,
+        by_topic.offsets,
+        is_open,
+        chosen,
+        order,
+        spent,
+        gained,
+        problem.capacity_cost,
+        by_ratio,
+        ANY_KEY,
+        0,
+    )
+    return choice_of(problem, order[:num_chosen], spent[:num_chosen], gained[:num_chosen], state)
+
+
+def run_eager(
+    problem: Problem, *, is_whole: bool, by_ratio: bool = True, among: npt.NDArray[np.bool_] | None = None
+) -> Choice:
+    """One greedy run that corrects every value after each choice, for B3M (``is_whole``) or F-B3M."""
+    instance = problem.instance
+    by_topic, by_subscriber = instance.interests.by_topic, instance.interests.by_subscriber
+    state = start_state("b3m" if is_whole else "fb3m", instance.thresholds)
+    order, spent, gained = blank(instance.num_topics)
+    is_open = problem.is_open if among is None else problem.is_open & among
+    num_chosen = eager_greedy(
+        state,
+        instance.weights,
+        instance.events,
+        instance.costs,
+        by_topic.values,
+        by_topic.offsets,
+        by_subscriber.values,
+        by_subscriber.offsets,
+        is_open,
+        problem.first_choices,
+        order,
+        spent,
+        gained,
+        problem.capacity_cost,
+        by_ratio,
+        is_whole,
+        ANY_KEY,
+        0,
+    )
+    return choice_of(problem, order[:num_chosen], spent[:num_chosen], gained[:num_chosen], state)
+
+
+def run_among(problem: Problem, served: npt.NDArray[np.bool_]) -> Choice:
+    """The greedy run that chooses only topics that are ``served``: an order for a plan found otherwise."""
+    if problem.objective == "b3m":
+        return run_eager(problem, is_whole=True, among=served)
+    return run_lazy(problem, by_ratio=True, among=served)
+
+
+def choice_of(problem: Problem, order: Int32Array, spent: Int64Array, gained: Int64Array, state: Int64Array) -> Choice:
+    """What a kernel chose, with the objective from the start on; ``state`` is how it left the subscribers."""
+    instance = problem.instance
+    start = problem.scale * exact_sum(instance.weights[instance.thresholds == 0])
+    return Choice(order.copy(), spent.copy(), gained + start, start, would_help(problem, state))
+
+
+def would_help(problem: Problem, state: Int64Array) -> npt.NDArray[np.bool_]:
+    """Which topics have a subscriber who is not satisfied."""
+    instance = problem.instance
+    by_topic = instance.interests.by_topic
+    num_wanting = np.empty(instance.num_topics, dtype=np.int64)
+    is_wanting = (state[:, 0] > 0) & (instance.weights > 0)
+    row_sums(is_wanting.astype(np.int64), by_topic.values, by_topic.offsets, num_wanting)
+    positive = (num_wanting > 0) & (instance.events > 0)
+    return np.asarray(positive)
+
+
+def blank(num_topics: int) -> tuple[Int32Array, Int64Array, Int64Array]:
+    """Room for the order, the costs and the gains of a run."""
+    return (
+        np.empty(num_topics, dtype=np.int32),
+        np.empty(num_topics, dtype=np.int64),
+        np.empty(num_topics, dtype=np.int64),
+    )

@@ -1,0 +1,231 @@
+"""``threshold-fb3m`` and ``threshold-b3m``: greedy by descending thresholds, in passes over blocks.
+
+For workloads whose interests do not fit one process. Each pass values all topics, and brings the interests of the most
+promising ones here: those whose value per cost is above a threshold. Among these the greedy goes on, with exact values,
+until none of them is above the threshold any more. The next pass has a lower one.
+
+After A. Badanidiyuru, J. Vondrák: Fast algorithms for maximizing submodular functions. SODA 2014,
+doi 10.1137/1.9781611973402.110, with the threshold set by what fits here instead of by a fixed factor.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pubplan.engine import map_blocks, open_store, stage
+from pubplan.kernels import count_columns, transpose
+from pubplan.planning import Draft, Method
+from pubplan.problems.select.kernels import ANY_KEY, MAX_KEY, block_values, eager_greedy, lazy_greedy
+from pubplan.problems.select.plan import Choice, draft_of
+from pubplan.problems.select.problem import MAX_THRESHOLD, Objective, Problem, only_for, slopes
+from pubplan.problems.select.runs import blank
+from pubplan.workload import Int32Array, Int64Array
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+BoolArray = npt.NDArray[np.bool_]
+GROUPS = 16
+
+
+@dataclass(frozen=True)
+class ThresholdParameters:
+    """``pairs``: how many interests are brought into one process at a time."""
+
+    pairs: int = 64_000_000
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pairs, int) or isinstance(self.pairs, bool) or not 1 <= self.pairs < 2**31:
+            raise ValueError(f"pairs must be a whole number from 1 to 2^31 - 1, not {self.pairs!r}.")
+
+
+_COLUMNS = ("lengths", "topics", "rooms", "slopes", "weights")
+"""Interests of subscribers who are not satisfied, by subscriber, with the subscribers' state."""
+
+
+def threshold_greedy(
+    problem: Problem, parameters: ThresholdParameters, seed: int = 0, spark: SparkSession | None = None
+) -> Draft:
+    """Greedy by value per cost, in passes over the blocks; the seed is not used.
+
+    For F-B3M values only fall, so a topic that is still above the threshold is the best of all topics: the choice is
+    exactly that of the greedy by gain per cost, and the best single topic is tried as well. For B3M the value of a
+    topic that was left out may rise unseen until the next pass: a heuristic, which is the greedy itself as long as all
+    interests fit here.
+    """
+    run = _Run(problem, parameters.pairs, spark)
+    with stage("planning over blocks"):
+        best = run.choose(problem.first_choices)
+        if problem.objective == "fb3m" and run.best_single is not None:
+            topic, value = run.best_single
+            if value > best.objective - best.start:
+                best = run.choose(np.append(problem.first_choices, np.int32(topic)))
+    return draft_of(problem, best)
+
+
+class _Run:
+    """Runs of the greedy on one problem.
+
+    ``best_single`` is the open topic that brings most after the topics that must be served, and what all these bring.
+    """
+
+    def __init__(self, problem: Problem, max_pairs: int, spark: SparkSession | None) -> None:
+        self.problem = problem
+        self.max_pairs = max_pairs
+        self.spark = spark
+        self.store = open_store(spark)
+        self.is_whole = problem.objective == "b3m"
+        self.events = np.minimum(problem.rates, MAX_THRESHOLD)
+        self.subscribers = problem.workload.topic_array("subscribers")
+        self.best_single: tuple[int, int] | None = None
+
+    def choose(self, first_choices: Int32Array) -> Choice:
+        problem = self.problem
+        served = np.zeros(len(self.events), dtype=bool)
+        order, spent, gained = blank(0)
+        candidates, floor, begin = np.sort(first_choices), (ANY_KEY, 0), first_choices
+        while True:
+            if len(candidates):
+                self._look(served, candidates)
+                paid, reached = (int(spent[-1]), int(gained[-1])) if len(order) else (0, 0)
+                chosen, more_spent, more_gained = self._go_on(candidates, begin, problem.capacity_cost - paid, floor)
+                order = np.concatenate([order, chosen])
+                spent, gained = np.append(spent, paid + more_spent), np.append(gained, reached + more_gained)
+                served[chosen] = True
+            values, idle = self._look(served, candidates[:0])
+            left = problem.capacity_cost - (int(spent[-1]) if len(order) else 0)
+            if self.best_single is None:
+                self.best_single = self._most(values, left, int(gained[-1]) if len(order) else 0)
+            candidates, floor = self._above_threshold(values, served, left)
+            begin = first_choices[:0]
+            if not len(candidates):
+                start = idle * problem.scale
+                return Choice(order, spent, gained + start, start, values > 0)
+
+    def _look(self, served: BoolArray, candidates: Int32Array) -> tuple[Int64Array, int]:
+        """Value all topics, leave the interests of ``candidates`` in the store; also the weight that wants nothing."""
+        reader, store, events, is_whole = self.problem.rows(), self.store, self.events, self.is_whole
+        num_blocks = len(self.problem.workload.interests_blocks)
+        num_groups = min(num_blocks, GROUPS)
+        place = np.full(len(events), -1, dtype=np.int32)
+        place[candidates] = np.arange(len(candidates), dtype=np.int32)
+
+        def value(group: int) -> int:
+            values = np.zeros(len(events), dtype=np.int64)
+            idle, parts = 0, []
+            for block in range(num_blocks * group // num_groups, num_blocks * (group + 1) // num_groups):
+                rows = reader.read(block)
+                slope = np.ones_like(rows.thresholds) if is_whole else slopes(rows.thresholds)
+                rooms = np.empty_like(rows.thresholds)
+                idle += block_values(
+                    rows.offsets,
+                    rows.topics,
+                    events,
+                    rows.thresholds,
+                    slope,
+                    rows.weights,
+                    served,
+                    is_whole,
+                    values,
+                    rooms,
+                )
+                owner = np.repeat(np.arange(len(rooms)), np.diff(rows.offsets))
+                named = place[rows.topics]
+                picked = np.flatnonzero((named >= 0) & (rooms[owner] > 0))
+                wanting, lengths = np.unique(owner[picked], return_counts=True)
+                parts.append(
+                    {
+                        "lengths": lengths,
+                        "topics": named[picked],
+                        "rooms": rooms[wanting],
+                        "slopes": slope[wanting],
+                        "weights": rows.weights[wanting],
+                    }
+                )
+            store.put(group, values=values)
+            store.put(group, **{name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS})
+            return idle
+
+        idle = sum(map_blocks(value, num_groups, self.spark))
+        total = np.zeros(len(events), dtype=np.int64)
+        for group in range(num_groups):
+            total += store.get(group, "values")
+        return total, idle
+
+    def _go_on(
+        self, candidates: Int32Array, begin: Int32Array, left: int, floor: tuple[int, int]
+    ) -> tuple[Int32Array, Int64Array, Int64Array]:
+        """The greedy among candidates, whose interests are in the store: what it chooses, with cost and gain so far."""
+        num_groups = min(len(self.problem.workload.interests_blocks), GROUPS)
+        lengths, topics, rooms, slope, weights = (
+            np.concatenate([self.store.get(group, name) for group in range(num_groups)]) for name in _COLUMNS
+        )
+        row_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        counted = np.zeros(len(candidates), dtype=np.int64)
+        count_columns(topics, counted)
+        offsets = np.concatenate([[0], np.cumsum(counted)]).astype(np.int64)
+        subscribers = np.empty(len(topics), dtype=np.int32)
+        transpose(topics, row_offsets, offsets, subscribers)
+        state = np.ascontiguousarray(np.stack([rooms, slope], axis=1))
+        order, spent, gained = blank(len(candidates))
+        is_open = np.full(len(candidates), len(begin) == 0)
+        first = np.searchsorted(candidates, begin).astype(np.int32)
+        topic_side = (state, weights, self.events[candidates], self.problem.costs[candidates], subscribers, offsets)
+        if self.is_whole:
+            num_chosen = eager_greedy(
+                *(*topic_side, topics, row_offsets, is_open, first, order, spent, gained, left, True, True, *floor)
+            )
+        else:
+            num_chosen = lazy_greedy(*topic_side, is_open, first, order, spent, gained, left, True, *floor)
+        return candidates[order[:num_chosen]], spent[:num_chosen], gained[:num_chosen]
+
+    def _above_threshold(self, values: Int64Array, served: BoolArray, left: int) -> tuple[Int32Array, tuple[int, int]]:
+        """The topics with the most value per cost whose interests fit here, and the key of the first that is not one.
+
+        The second part of the floor is the place among the candidates after which equal keys come too late.
+        """
+        costs = self.problem.costs
+        may = np.flatnonzero(self.problem.is_open & ~served & (values > 0) & (costs <= left))
+        with np.errstate(divide="ignore"):
+            keys = (values[may] / costs[may]).view(np.int64)
+        keys = np.where(costs[may] == 0, MAX_KEY, keys)
+        best_first = np.argsort(-keys, kind="stable")
+        num_pairs = np.cumsum(self.subscribers[may[best_first]])
+        num_taken = max(1, int(np.searchsorted(num_pairs, self.max_pairs, side="right")))
+        taken = np.sort(may[best_first[:num_taken]]).astype(np.int32)
+        if num_taken >= len(may):
+            return taken, (ANY_KEY, 0)
+        first_out = best_first[num_taken]
+        return taken, (int(keys[first_out]), int(np.searchsorted(taken, may[first_out])) - 1)
+
+    def _most(self, values: Int64Array, left: int, reached: int) -> tuple[int, int] | None:
+        may = np.flatnonzero(self.problem.is_open & (values > 0) & (self.problem.costs <= left))
+        if not len(may):
+            return None
+        topic = may[np.argmax(values[may])]
+        return int(topic), reached + int(values[topic])
+
+
+def _method(objective: Objective, *, guarantee: str, ratio: float | None) -> Method:
+    return Method(
+        name=f"threshold-{objective}",
+        run=threshold_greedy,
+        guarantee=guarantee,
+        ratio=ratio,
+        complexity="two passes over P for every threshold, as many thresholds as chosen interests fill one process",
+        paper="Badanidiyuru, Vondrák, SODA 2014; Setty et al., INFOCOM 2014",
+        applies=f"{'F-B3M' if objective == 'fb3m' else 'B3M'} on workloads that do not fit one process",
+        refusal=only_for(objective),
+        parameters=ThresholdParameters,
+    )
+
+
+METHODS = (
+    _method("fb3m", guarantee="(1 - 1/e)/2 = 0.316 of the best possible F-B3M value", ratio=(1 - 1 / math.e) / 2),
+    _method("b3m", guarantee="none", ratio=None),
+)

@@ -1,0 +1,108 @@
+"""greedy-max, enumerate-fb3m, exact and the threshold methods."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from oracles.select import Case, best_value, cases
+
+from pubplan.errors import InputError, NotApplicable
+from pubplan.problems.select import Problem, solve
+from pubplan.problems.select.runs import run_eager, run_lazy
+from pubplan.workload import Workload
+
+
+@given(cases())
+def test_enumeration_and_completion_keep_their_guarantees(case: Case) -> None:
+    """1/2 for greedy-max, 1 - 1/e for enumerate-fb3m, all of it for exact."""
+    with tempfile.TemporaryDirectory() as directory:
+        problem = case.problem(Path(directory))
+        best = best_value(case, "fb3m")
+        completed, enumerated, exact = (
+            solve(problem, name, bound="none").exact.value for name in ("greedy-max", "enumerate-fb3m", "exact")
+        )
+        assert 0.5 * best <= completed <= best
+        assert 0.632 * best <= enumerated <= best
+        assert enumerated >= run_lazy(problem, by_ratio=True).objective
+        assert exact == best
+
+
+@given(cases())
+def test_the_search_finds_the_best(case: Case) -> None:
+    """exact for B3M is what trying all sets gives, and its bound meets it."""
+    with tempfile.TemporaryDirectory() as directory:
+        result = solve(case.problem(Path(directory), "b3m"), "exact", bound="none")
+        assert result.exact.value == best_value(case, "b3m") == result.bound
+
+
+def test_one_large_topic_completes_a_prefix(make_workload) -> None:
+    """Section VI-A again: the ratio greedy takes t1 and then has no room for t2; greedy-max takes t2 instead."""
+    interests = {"one": ["t1"], **{f"many{n}": ["t2"] for n in range(9)}, "half": ["t2", "t3"]}
+    workload = make_workload({"t1": 1, "t2": 1, "t3": 1}, interests)
+    assert solve(Problem(workload, 10, 2), "greedy-max").objective == 9.5
+
+
+@pytest.mark.parametrize("pairs", [2, 1000])
+@given(case=cases(max_topics=8, max_subscribers=9))
+def test_thresholds_give_the_greedy(case: Case, pairs: int) -> None:
+    """threshold-fb3m chooses as the greedy by gain per cost, unless a single topic is worth more; threshold-b3m does
+    when everything fits.
+    """
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        problem = case.problem(Path(one))
+        result = solve(problem, "threshold-fb3m", parameters={"pairs": pairs}, bound="none")
+        greedy = run_lazy(problem, by_ratio=True)
+        assert result.exact.value >= greedy.objective
+        if result.exact.value == greedy.objective:
+            assert result.plan.trajectory()["topic"].to_pylist() == greedy.order.tolist()
+        whole = case.problem(Path(two), "b3m")
+        result = solve(whole, "threshold-b3m", parameters={"pairs": pairs}, bound="none")
+        if pairs == 1000:
+            order = run_eager(whole, is_whole=True).order.tolist()
+            assert result.plan.trajectory()["topic"].to_pylist() == order
+
+
+@pytest.mark.parametrize(("method", "greedy"), [("threshold-fb3m", "greedy-fb3m"), ("threshold-b3m", "greedy-b3m")])
+def test_thresholds_in_many_passes(spotify: Workload, method: str, greedy: str, spark) -> None:
+    """With a tenth of the interests at a time the result is within 1 % of the greedy's, and the same on Spark."""
+    problem = Problem(spotify, "10%", 276, "b3m" if greedy.endswith("-b3m") else "fb3m")
+    parameters = {"pairs": spotify.counts.pairs // 10}
+    here = solve(problem, method, parameters=parameters, bound="none")
+    there = solve(problem, method, parameters=parameters, bound="none", spark=spark)
+    assert here.plan.digest == there.plan.digest
+    assert here.objective >= 0.99 * solve(problem, greedy, bound="none").objective
+
+
+def test_large_instances_are_refused_by_name(spotify: Workload) -> None:
+    """enumerate-fb3m and exact say how much there would be to do."""
+    for method in ("enumerate-fb3m", "exact"):
+        with pytest.raises(NotApplicable, match=f"{method} cannot answer this.*,"):
+            solve(Problem(spotify, "10%", 27), method)
+
+
+def test_a_stopped_search_says_so(make_workload) -> None:
+    """A time limit makes the plan one of this machine; nothing is proven when it was stopped."""
+    workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]})
+    result = solve(Problem(workload, 6, 3), "exact", parameters={"time_limit": 60})
+    assert result.plan.record["deterministic"] is False
+    assert "mip" in result.bounds
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        ("improved-b3m", {"rounds": -1}),
+        ("improved-b3m", {"rounds": 1.5}),
+        ("threshold-b3m", {"pairs": 0}),
+        ("exact", {"nodes": 0}),
+        ("exact", {"time_limit": "soon"}),
+    ],
+)
+def test_parameters_out_of_range_are_refused(make_workload, method: str, parameters) -> None:
+    """With the name of the parameter."""
+    problem = Problem(make_workload({"a": 1}, {"x": ["a"]}), 1, 1, "b3m")
+    with pytest.raises(InputError, match=next(iter(parameters))):
+        solve(problem, method, parameters=parameters)
