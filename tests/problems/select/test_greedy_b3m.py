@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from oracles.examples import MANY
 from oracles.select import Case, best_value, cases, naive_greedy_b3m
 
 from pubplan.problems.select import Problem, solve
@@ -16,6 +17,7 @@ from pubplan.problems.select.runs import run_eager
 pytestmark = pytest.mark.kernel
 
 
+@MANY
 @given(cases(max_topics=8, max_subscribers=9))
 def test_it_equals_its_naive_twin(case: Case) -> None:
     """The same topics in the same order as the greedy that computes every value anew in every round, ties included."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.examples import MANY
 from oracles.select import FULL, Case, best_value, cases, eager_greedy
 
 from pubplan.problems.select import Problem, solve
@@ -20,6 +21,7 @@ from pubplan.problems.select.runs import run_eager, run_lazy
 pytestmark = pytest.mark.kernel
 
 
+@MANY
 @given(cases(max_topics=8, max_subscribers=9))
 def test_lazy_equals_eager(case: Case) -> None:
     """Both rules, lazy and eager, choose what the greedy chooses that values everything in every round."""

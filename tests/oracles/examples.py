@@ -1,0 +1,10 @@
+"""How many random instances a test tries."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+MANY = settings(max_examples=3000 if os.environ.get("PUBPLAN_EXAMPLES") == "soak" else 300)
+"""For twins that must agree on every instance."""
