@@ -240,6 +240,7 @@ class _Passes:
             store.put(block, multipliers0=multipliers, direction0=blank, answers0=blank, best=multipliers)
 
         list(map_blocks(prepare, self.num_blocks, self.spark))
+        store.put(0, events=topics.events)
         served = np.zeros(len(topics.events), dtype=np.float32)
         return self.move(0, served, 0.0, keep=False)
 
@@ -248,12 +249,14 @@ class _Passes:
 
         What is read and what is written have different names, so that a task that is run again finds its input.
         """
-        store, topics, is_whole = self.store, self.topics, self.is_whole
-        num_blocks, num_groups = self.num_blocks, self.num_groups
+        store, is_whole = self.store, self.is_whole
+        num_blocks, num_groups, num_topics = self.num_blocks, self.num_groups, len(self.topics.events)
         now, then = number % 2, (number + 1) % 2
+        store.put(0, served=served)  # small tasks: what all of them need is in the store
 
         def weigh(group: int) -> list[tuple[int, float]]:
-            prices = np.zeros(len(topics.events), dtype=np.int64)
+            prices = np.zeros(num_topics, dtype=np.int64)
+            events, served = store.get(0, "events"), store.get(0, "served")
             found = []
             for block in range(num_blocks * group // num_groups, num_blocks * (group + 1) // num_groups):
                 offsets, names, thresholds, weights, multipliers, direction, answers = (
@@ -270,7 +273,7 @@ class _Passes:
                     lagrangian_pass(
                         offsets,
                         names,
-                        topics.events,
+                        events,
                         thresholds,
                         weights,
                         is_whole,
@@ -289,7 +292,7 @@ class _Passes:
             return found
 
         found = [pair for group in map_blocks(weigh, num_groups, self.spark) for pair in group]
-        prices = np.zeros(len(topics.events), dtype=np.int64)
+        prices = np.zeros(num_topics, dtype=np.int64)
         for group in range(num_groups):
             prices += store.get(group, "prices")
         return _Weighing(sum(worth for worth, _ in found), prices, sum(length for _, length in found))
