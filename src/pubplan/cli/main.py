@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from pubplan import __version__
-from pubplan.cli import describe, diff, explain, generate, ingest, methods, report, select, verify
+from pubplan.cli import describe, diff, explain, generate, ingest, methods, report, reproduce, select, verify
 from pubplan.errors import Infeasible, InputError, PubplanError, StalePlan, VerificationFailed
 
 EXIT_CODES: dict[type[PubplanError], int] = {
@@ -31,6 +31,7 @@ app.command()(verify.verify)
 app.command()(explain.explain)
 app.command()(diff.diff)
 app.command()(report.report)
+app.command()(reproduce.reproduce)
 app.command()(methods.methods)
 
 

@@ -5,6 +5,7 @@ from pubplan.planning.diff import Diff, TableDiff, diff_plans
 from pubplan.planning.parameters import NoParameters, make_parameters, read_parameters
 from pubplan.planning.plan import PLAN, Plan, read_plan
 from pubplan.planning.registry import Bound, Family, Method
+from pubplan.planning.seconds import planning_seconds
 from pubplan.planning.solve import Result, solve_problem
 from pubplan.planning.values import (
     BlockTable,
@@ -45,6 +46,7 @@ __all__ = [
     "diff_plans",
     "gap",
     "make_parameters",
+    "planning_seconds",
     "read_parameters",
     "read_plan",
     "solve_problem",

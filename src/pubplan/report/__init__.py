@@ -29,7 +29,7 @@ def write_page(plans: Sequence[Plan], out: Path, *, workloads: Sequence[Workload
         for name in FAMILIES:
             of_family = [plan for plan in plans if plan.family == name]
             if of_family:
-                sections += import_module(f"pubplan.report.{name}").sections(of_family)
+                sections += import_module(f"pubplan.report.{name}").sections(of_family, workloads)
         sections += [workload.section(opened.path.name, describe(opened)) for opened in workloads]
         text = page("pubplan report", _lead(len(plans), len(workloads)), sections)
         try:

@@ -13,7 +13,7 @@
     legend: { labelColor: colour("ink"), titleColor: colour("soft"), labelFontSize: 12, labelLimit: 400, orient: "top" },
     text: { color: colour("ink") },
     rule: { color: colour("ink") },
-    range: { category: [1, 2, 3, 4, 5, 6].map((number) => colour(`series-${number}`)) },
+    range: { category: Array.from({ length: 12 }, (_, place) => colour(`series-${place + 1}`)) },
   });
   const draw = () => {
     const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : undefined;

@@ -7,11 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pubplan.engine import exact_sum, map_blocks, stage
 from pubplan.errors import Infeasible, InputError, Reason
 from pubplan.planning import Plan, make_parameters
 from pubplan.problems.select.problem import Problem
+from pubplan.workload import Int64Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +40,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points at round capacities up to the plan's own, and the knee: where more capacity begins to bring less."""
+    """Points at round capacities up to the plan's own, and the knee: where more capacity begins to bring less.
+
+    A plan without choices has its knee where it starts.
+    """
 
     points: tuple[Point, ...]
     knee: Point
@@ -79,9 +84,14 @@ def curve_of(problem: Problem, plan: Plan, spark: SparkSession | None = None) ->
     limit = problem.capacity_cost
     asked = [percent_of(share) for share in SHARES if percent_of(share) <= limit]
     points = tuple(at(int(np.searchsorted(costs, cost, side="right")) - 1, cost) for cost in asked)
-    width, height = max(1, int(costs[-1])), max(satisfied[-1] - start, 1e-300)
-    knee = int(np.argmax((satisfied - start) / height - costs / width))
+    knee = 1 + knee_of(costs[1:], satisfied[1:]) if len(costs) > 1 else 0
     return Curve(points, at(knee, int(costs[knee])))
+
+
+def knee_of(costs: Int64Array, satisfied: npt.NDArray[np.float64]) -> int:
+    """The choice at which a trajectory stands highest above the straight line from its first choice to its last."""
+    width, height = max(1, int(costs[-1] - costs[0])), max(satisfied[-1] - satisfied[0], 1e-300)
+    return int(np.argmax((satisfied - satisfied[0]) / height - (costs - costs[0]) / width))
 
 
 def _start(problem: Problem, spark: SparkSession | None) -> float:

@@ -1,0 +1,136 @@
+"""``pubplan reproduce``: the figures of the papers, made again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pubplan.cli.options import Conf, Json, Master, Quiet, Replace, Seed
+
+if TYPE_CHECKING:
+    from pubplan.report.frame import Chart, Section, Table
+    from pubplan.reproduce import Figure, Reproduction
+
+FORMAT = "pubplan-figures/1"
+FIGURES = "figures.json"
+PAGE = "page.html"
+
+Paper = Annotated[str, typer.Argument(metavar="PAPER", help="select (Setty et al., INFOCOM 2014), or all.")]
+Scale = Annotated[float, typer.Option("--scale", help="Share of the paper's workload, 0.001 to 1.")]
+OutOrNone = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Also write figures.json and page.html here; must not exist yet."),
+]
+
+
+def reproduce(
+    paper: Paper,
+    scale: Scale = 0.1,
+    out: OutOrNone = None,
+    seed: Seed = 0,
+    replace: Replace = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Make the figures of a paper again and set them beside what it prints."""
+    from pubplan.cli.progress import showing_progress
+    from pubplan.cli.session import maybe_spark
+    from pubplan.cli.show import answer
+    from pubplan.engine import check_free
+    from pubplan.reproduce import papers_named
+    from pubplan.reproduce import reproduce as make
+
+    papers = papers_named(paper)
+    if out is not None:
+        check_free(out, marker=FIGURES, replace=replace)
+    # The largest scale has fewer blocks than Spark pays for: it is started only when asked for.
+    with showing_progress(quiet), maybe_spark(master, conf, num_blocks=0) as spark:
+        found = [make(name, scale, seed, spark) for name in papers]
+    value = {"format": FORMAT, "papers": [each.to_dict() for each in found]}
+    text = "\n\n".join(_text(each) for each in found)
+    if out is not None:
+        _write(out, replace, value, found)
+        text += f"\n\nFigures written to {out}"
+    answer(value, text, json)
+
+
+def _write(out: Path, replace: bool, value: object, found: list[Reproduction]) -> None:
+    from pubplan.engine import whole_directory, write_json, write_text
+    from pubplan.report.frame import page
+
+    with whole_directory(out, marker=FIGURES, replace=replace) as staging:
+        write_json(staging / FIGURES, value)
+        lead = "Figures of the papers, made again. Opens offline."
+        write_text(staging / PAGE, page("pubplan reproduce", lead, map(_section, found)))
+
+
+def _section(found: Reproduction) -> Section:
+    from pubplan.report.frame import Section
+
+    charts = [_chart(figure) for figure in found.figures]
+    facts = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in found.setting.items()}
+    return Section(found.paper, [found.source], facts=facts, charts=charts)
+
+
+def _chart(figure: Figure) -> Chart:
+    from pubplan.report.frame import Chart
+    from pubplan.report.lines import Axis, Mark, lines_spec, share_axis
+
+    marks: list[Mark] = []
+    for line in figure.lines:
+        ours, printed = (
+            [(at, value) for at, value in zip(figure.at, values, strict=False) if value is not None]
+            for values in (line.values, line.paper)
+        )
+        marks += [Mark(line.name, at, value, "bound" if line.is_bound else "plan") for at, value in ours]
+        marks += [Mark(line.name, at, value, "paper") for at, value in printed]
+    x = Axis(f"{figure.x} in{figure.sign}" if figure.sign else figure.x)
+    y = share_axis(figure.y, marks) if figure.unit == "share" else Axis(figure.y, ",.3~f")
+    caption = " ".join([*_drawn(figure), *figure.notes])
+    return Chart(f"{figure.name}: {figure.title}", caption, lines_spec(marks, x, y), _table(figure))
+
+
+def _drawn(figure: Figure) -> Iterator[str]:
+    """What the lines are, for those who look at them."""
+    for style, is_bound in (("Solid", False), ("Dashed", True)):
+        names = dict.fromkeys(line.what for line in figure.lines if line.is_bound == is_bound and any(line.values))
+        if names:
+            yield f"{style}: {', '.join(names)}."
+    if any(value is not None for line in figure.lines for value in line.paper):
+        yield "Diamonds: printed in the paper."
+
+
+def _table(figure: Figure) -> Table:
+    """A row per line, and below it what the paper prints."""
+    from pubplan.report.frame import Table
+
+    decimals = 3 if figure.unit == "share" else 2
+    rows = []
+    for line in figure.lines:
+        rows.append([line.label, *("" if value is None else f"{value:.{decimals}f}" for value in line.values)])
+        if any(value is not None for value in line.paper):
+            rows.append(["  printed in the paper", *("" if value is None else f"{value:g}" for value in line.paper)])
+    return Table([figure.x, *(f"{at}{figure.sign}" for at in figure.at)], rows)
+
+
+def _text(found: Reproduction) -> str:
+    setting = ", ".join(f"{name} {value}" for name, value in found.setting.items() if name != "workload")
+    return "\n\n".join([f"{found.source}\n{setting}", *(_figure_text(figure) for figure in found.figures)])
+
+
+def _figure_text(figure: Figure) -> str:
+    table = _table(figure)
+    rows = [table.header, *table.rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(table.header))]
+    lines = [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in rows
+    ]
+    return "\n".join([f"{figure.name}: {figure.title} ({figure.y})", *(line.rstrip() for line in lines), *figure.notes])

@@ -1,0 +1,79 @@
+"""What a reproduction consists of: figures with our values, and the paper's beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+TOLERANCE = 0.02
+"""Values that differ from the paper's by more than this are told."""
+
+Values = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a figure: a value at each x, None where there is none.
+
+    Attributes:
+        name: of whom; lines of one name have one colour.
+        what: which of their values.
+        paper: what the paper prints for it, where it prints a number.
+        is_bound: whether it tells what could be reached rather than what was.
+    """
+
+    name: str
+    what: str
+    values: Values
+    paper: Values = ()
+    is_bound: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, {self.what}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Lines over the same few values of x, and sentences on how they compare with the paper's.
+
+    ``sign`` stands behind each x where it has one, such as a percent sign.
+    """
+
+    name: str
+    title: str
+    x: str
+    sign: str
+    at: tuple[int, ...]
+    y: str
+    unit: Literal["share", "seconds"]
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+
+    def differences(self) -> list[str]:
+        """A sentence for every value that is not the paper's."""
+        return [
+            f"{line.label} at {self.x} {at}{self.sign}: {value:.3f} here, {printed:g} in the paper."
+            for line in self.lines
+            for at, value, printed in zip(self.at, line.values, line.paper or (None,) * len(self.at), strict=True)
+            if value is not None and printed is not None and abs(value - printed) > TOLERANCE
+        ]
+
+    def with_notes(self, why: str, *others: str) -> Figure:
+        """The figure with its differences, the reason for them if there are any, and other sentences."""
+        found = self.differences()
+        return replace(self, notes=(*found, *((why,) if found else ()), *others))
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The figures of one paper, and the setting in which they were made."""
+
+    paper: str
+    source: str
+    setting: Mapping[str, Any]
+    figures: tuple[Figure, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)

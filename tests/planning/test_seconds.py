@@ -1,0 +1,40 @@
+"""Planning times come from run.json, when it tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pubplan.planning import Plan, planning_seconds
+
+
+@pytest.mark.parametrize(
+    ("run", "seconds"),
+    [
+        ({"seconds": {"planning with m": 3.5, "reading interests": 1.0, "turning interests around": 0.5}}, 2.0),
+        ({"seconds": {"planning with m": 0.0}}, 0.0),
+        ({"seconds": {"planning with m": 1, "reading interests": 2}}, 0.0),
+        ({"seconds": {"planning with n": 1.0}}, None),
+        ({"seconds": {"planning with m": "long"}}, None),
+        ({"seconds": {"planning with m": True}}, None),
+        ({"seconds": {"planning with m": -1.0}}, None),
+        ({"seconds": {"planning with m": 1.0, "reading interests": None}}, None),
+        ({"seconds": [1.0]}, None),
+        ({}, None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_seconds_without_reading(tmp_path: Path, run: object, seconds: float | None) -> None:
+    """Planning less reading; a file that is absent or odd says nothing."""
+    if run is not None:
+        (tmp_path / "run.json").write_text(json.dumps(run))
+    assert planning_seconds(Plan(tmp_path, {"method": "m"})) == seconds
+
+
+def test_broken_json_says_nothing(tmp_path: Path) -> None:
+    """A file cut short is as good as none."""
+    (tmp_path / "run.json").write_text('{"seconds": {')
+    assert planning_seconds(Plan(tmp_path, {"method": "m"})) is None

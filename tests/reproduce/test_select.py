@@ -1,0 +1,141 @@
+"""The figures of Setty et al. on a workload small enough for a test, and the command that shows them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pubplan.reproduce import PAPERS, Figure, Line, Reproduction, papers_named, reproduce
+from pubplan.reproduce.select import PERCENTS, THRESHOLDS
+
+SCALE = 0.002
+
+
+@pytest.fixture(scope="module")
+def found() -> Reproduction:
+    return reproduce("select", SCALE)
+
+
+def test_the_four_figures_are_there(found: Reproduction) -> None:
+    """Two runs against capacity, their shares of the bounds, and the times of three methods, all with values."""
+    assert [figure.name for figure in found.figures] == ["Fig. 1", "Fig. 2", "Fig. 3", "Fig. 4"]
+    assert [len(figure.lines) for figure in found.figures] == [8, 8, 4, 3]
+    for figure in found.figures:
+        assert figure.at in (PERCENTS, THRESHOLDS)
+        for line in figure.lines:
+            assert len(line.values) == len(figure.at)
+            assert all(value is not None and value >= 0 for value in line.values)
+            assert len(line.paper) in (0, len(figure.at))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_more_capacity_satisfies_more_but_never_beats_the_bound(found: Reproduction, number: int) -> None:
+    """Lines rise with capacity, and the bound stays above them at every capacity."""
+    lines = found.figures[number].lines
+    for satisfied, bound in zip(lines[::2], lines[1::2], strict=True):
+        assert (satisfied.name, satisfied.is_bound, bound.is_bound) == (bound.name, False, True)
+        assert list(satisfied.values) == sorted(satisfied.values)
+        assert all(s <= b <= 1 for s, b in zip(satisfied.values, bound.values, strict=True))
+
+
+def test_shares_agree_between_figures(found: Reproduction) -> None:
+    """At full capacity, satisfied / bound of Fig. 1 is GreedyB3M's share in Fig. 3, give or take a subscriber."""
+    progress, _, shares, _ = found.figures
+    for place, share in enumerate(shares.lines[0].values):
+        satisfied, bound = (line.values[-1] for line in progress.lines[2 * place : 2 * place + 2])
+        assert share == pytest.approx(satisfied / bound, abs=1 / found.setting["subscribers"])
+
+
+def test_the_lagrangian_bound_is_tighter(found: Reproduction) -> None:
+    """The certified share is the larger one, and never more than everything."""
+    lines = found.figures[2].lines
+    for of_paper, of_lagrangian in zip(lines[::2], lines[1::2], strict=True):
+        pairs = zip(of_paper.values, of_lagrangian.values, strict=True)
+        assert all(paper <= lagrangian <= 1 for paper, lagrangian in pairs)
+
+
+def test_the_same_seed_gives_the_same_shares(found: Reproduction) -> None:
+    """Everything but the times is the same again; the setting says from what it was made."""
+    again = reproduce("select", SCALE)
+    assert again.figures[:3] == found.figures[:3]
+    assert again.setting == found.setting
+    assert again.setting["subscribers"] == 9800
+
+
+def test_differences_are_told_with_their_reason() -> None:
+    """0.76 is 0.01 from 0.75 and passes; 0.8 is 0.05 from it and does not."""
+    lines = (Line("G", "share", (0.76, 0.8, 0.9), (0.75, 0.75, None)), Line("H", "share", (0.1, 0.2, 0.3)))
+    figure = Figure("Fig. 9", "title", "tau", "", (1, 2, 3), "share", "share", lines)
+    noted = figure.with_notes("Because.", "Also.")
+    assert noted.notes == ("G, share at tau 2: 0.800 here, 0.75 in the paper.", "Because.", "Also.")
+    agreeing = Figure("Fig. 9", "title", "tau", "", (1, 2, 3), "share", "share", lines[1:])
+    assert agreeing.with_notes("Because.").notes == ()
+
+
+def test_all_means_every_paper() -> None:
+    """One name is one paper, all are all."""
+    assert papers_named("all") == PAPERS
+    assert papers_named("select") == ("select",)
+
+
+@pytest.fixture
+def quick(found: Reproduction, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
+    """Lets the command answer with figures made before."""
+    monkeypatch.setattr("pubplan.reproduce.reproduce", lambda *_: found)
+    return found
+
+
+def test_the_command_prints_tables(cli, tmp_path: Path) -> None:
+    """Every figure with its lines, the paper's numbers below ours, and the source."""
+    answer = cli("reproduce", "select", "--scale", 0.001, "--quiet")
+    assert (answer.code, answer.err) == (0, "")
+    for part in ("10.1109/INFOCOM.2014.6848205", "Fig. 4: Planning time", "ModifiedGreedyFB3MSlow", "subscribers 4900"):
+        assert part in answer.out
+    lines = answer.out.splitlines()
+    row = next(place for place, line in enumerate(lines) if line.startswith("GreedyB3M, share of the paper's bound"))
+    assert lines[row + 1].split() == ["printed", "in", "the", "paper", "0.87", "0.83", "0.75", "0.82"]
+    assert len(lines[row - 1]) == len(lines[row]) == len(lines[row + 1])
+
+
+def test_the_command_answers_in_json_and_files(cli, quick: Reproduction, tmp_path: Path) -> None:
+    """--json prints what figures.json holds; the page shows four charts."""
+    out = tmp_path / "figures"
+    answer = cli("reproduce", "all", "--out", out, "--json", "--quiet")
+    assert answer.code == 0
+    value = json.loads(answer.out)
+    assert value == json.loads((out / "figures.json").read_text())
+    assert value["papers"] == [json.loads(json.dumps(quick.to_dict()))]
+    page = (out / "page.html").read_text()
+    assert page.count('class="chart"') == 4
+    assert "Diamonds: printed in the paper." in page
+    assert sorted(path.name for path in out.iterdir()) == ["figures.json", "page.html"]
+
+    refused = cli("reproduce", "select", "--out", out)
+    assert (refused.code, "--replace" in refused.err) == (2, True)
+    assert cli("reproduce", "select", "--out", out, "--replace", "--quiet").code == 0
+    (tmp_path / "other").mkdir()
+    foreign = cli("reproduce", "select", "--out", tmp_path / "other", "--replace")
+    assert (foreign.code, "not written by pubplan" in foreign.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["selekt"], "Did you mean 'select'"),
+        (["overlays"], "Known: all, select"),
+        (["select", "--scale", "2"], "--scale must be between 0.001 and 1"),
+        (["select", "--scale", "nan"], "--scale must be between 0.001 and 1"),
+        (["select", "--scale", "all"], "'--scale'"),
+        (["select", "--conf", "x"], "--conf"),
+        ([], "PAPER"),
+    ],
+)
+def test_wrong_input_exits_with_2(cli, tmp_path: Path, arguments: list[str], said: str) -> None:
+    """A sentence that helps, and nothing written."""
+    answer = cli("reproduce", *arguments, "--out", tmp_path / "figures")
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+    assert "Traceback" not in answer.err
+    assert list(tmp_path.iterdir()) == []
