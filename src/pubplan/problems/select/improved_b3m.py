@@ -11,10 +11,10 @@ import numpy.typing as npt
 from pubplan.engine import stage
 from pubplan.kernels import row_sums
 from pubplan.planning import Draft, Method
-from pubplan.problems.select.kernels import ANY_KEY, drop_idle, eager_greedy, removal_losses, replay
+from pubplan.problems.select.kernels import drop_idle, removal_losses, replay
 from pubplan.problems.select.plan import Choice, draft_of
 from pubplan.problems.select.problem import Problem, only_for, start_state
-from pubplan.problems.select.runs import blank, choice_of, run_eager
+from pubplan.problems.select.runs import choice_of, go_on_eager, run_eager
 from pubplan.workload import Int32Array, Int64Array
 
 if TYPE_CHECKING:
@@ -132,34 +132,13 @@ class _Search:
     def _filled(self, order: Int32Array, without: npt.NDArray[np.bool_] | None = None) -> Int32Array:
         """The order, and after it what the greedy adds to it, perhaps ``without`` some topics."""
         problem, instance = self.problem, self.instance
-        by_topic, by_subscriber = instance.interests.by_topic, instance.interests.by_subscriber
         is_served, received = self._served(order)
         is_open = problem.is_open if without is None else problem.is_open & ~without
         state = start_state("b3m", instance.thresholds)
         state[:, 0] = np.maximum(0, state[:, 0] - received)
         left = problem.capacity_cost - int(instance.costs[order].sum())
-        more, spent, gained = blank(instance.num_topics)
-        num_chosen = eager_greedy(
-            state,
-            instance.weights,
-            instance.events,
-            instance.costs,
-            by_topic.values,
-            by_topic.offsets,
-            by_subscriber.values,
-            by_subscriber.offsets,
-            is_open & ~is_served,
-            order[:0],
-            more,
-            spent,
-            gained,
-            left,
-            True,
-            True,
-            ANY_KEY,
-            0,
-        )
-        return np.concatenate([order, more[:num_chosen]])
+        more, _, _ = go_on_eager(problem, state, is_open & ~is_served, left, order[:0])
+        return np.concatenate([order, more])
 
     def _served(self, order: Int32Array) -> tuple[npt.NDArray[np.bool_], Int64Array]:
         """Which topics are served, and what each subscriber receives."""

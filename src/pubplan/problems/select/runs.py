@@ -51,11 +51,28 @@ def run_eager(
     problem: Problem, *, is_whole: bool, by_ratio: bool = True, among: npt.NDArray[np.bool_] | None = None
 ) -> Choice:
     """One greedy run that corrects every value after each choice, for B3M (``is_whole``) or F-B3M."""
+    state = start_state("b3m" if is_whole else "fb3m", problem.instance.thresholds)
+    is_open = problem.is_open if among is None else problem.is_open & among
+    order, spent, gained = go_on_eager(
+        problem, state, is_open, problem.capacity_cost, problem.first_choices, is_whole=is_whole, by_ratio=by_ratio
+    )
+    return choice_of(problem, order, spent, gained, state)
+
+
+def go_on_eager(
+    problem: Problem,
+    state: Int64Array,
+    is_open: npt.NDArray[np.bool_],
+    capacity: int,
+    first_choices: Int32Array,
+    *,
+    is_whole: bool = True,
+    by_ratio: bool = True,
+) -> tuple[Int32Array, Int64Array, Int64Array]:
+    """What the eager greedy chooses from ``state`` on, which it changes; with cost and gain so far."""
     instance = problem.instance
     by_topic, by_subscriber = instance.interests.by_topic, instance.interests.by_subscriber
-    state = start_state("b3m" if is_whole else "fb3m", instance.thresholds)
     order, spent, gained = blank(instance.num_topics)
-    is_open = problem.is_open if among is None else problem.is_open & among
     num_chosen = eager_greedy(
         state,
         instance.weights,
@@ -66,17 +83,17 @@ def run_eager(
         by_subscriber.values,
         by_subscriber.offsets,
         is_open,
-        problem.first_choices,
+        first_choices,
         order,
         spent,
         gained,
-        problem.capacity_cost,
+        capacity,
         by_ratio,
         is_whole,
         ANY_KEY,
         0,
     )
-    return choice_of(problem, order[:num_chosen], spent[:num_chosen], gained[:num_chosen], state)
+    return order[:num_chosen], spent[:num_chosen], gained[:num_chosen]
 
 
 def run_among(problem: Problem, served: npt.NDArray[np.bool_]) -> Choice:
