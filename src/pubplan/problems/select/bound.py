@@ -225,7 +225,7 @@ class _Passes:
                 for price in prices
             ]
 
-        return [sum(worths) for worths in zip(*map_blocks(value, self.num_blocks, self.spark), strict=True)]
+        return [sum(map(int, worths)) for worths in zip(*map_blocks(value, self.num_blocks, self.spark), strict=True)]
 
     def start(self, price: float) -> _Weighing:
         """Read the subscribers and let topics share their cost at a price per cost."""
@@ -295,7 +295,7 @@ class _Passes:
         prices = np.zeros(num_topics, dtype=np.int64)
         for group in range(num_groups):
             prices += store.get(group, "prices")
-        return _Weighing(sum(worth for worth, _ in found), prices, sum(length for _, length in found))
+        return _Weighing(sum(int(worth) for worth, _ in found), prices, sum(float(length) for _, length in found))
 
     def keep(self, number: int) -> None:
         """Keep the multipliers after ``number`` moves as the best ones."""
@@ -331,7 +331,7 @@ def _evaluate(topics: _Topics, weighing: _Weighing, capacity: int) -> _Dual:
     chosen, prices = topics.candidates, weighing.prices
     first = topics.is_first_choice
     left = capacity - exact_sum(topics.costs[first])
-    price = cut_price(prices, topics.costs, chosen, left)
+    price = float(cut_price(prices, topics.costs, chosen, left))
     # Floats only ever lower what is subtracted: three roundings of 2^-53 are less than 2^-50.
     rents = np.floor(topics.costs[chosen].astype(np.float64) * price * (1 - 2.0**-50))
     surplus = prices[chosen] - np.minimum(rents, prices[chosen]).astype(np.int64)

@@ -34,6 +34,7 @@ SHORT_ROW = 8
 """Up to so many topics, all sets of them are tried."""
 
 _FULL = 2**32
+_GONE = -2
 _SHIFT = 12
 _ROUND_UP = 2**12 - 1
 
@@ -69,16 +70,40 @@ def sift_down(keys: Int64Array, topics: Int32Array, size: int, place: int) -> No
 
 
 @kernel
-def sift_up(keys: Int64Array, topics: Int32Array, place: int) -> None:
-    """Restore the heap order above ``place``."""
+def sift_down_placed(keys: Int64Array, topics: Int32Array, places: Int32Array, size: int, place: int) -> None:
+    """``sift_down`` that keeps the ``places`` of topics."""
+    key, topic = keys[place], topics[place]
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        right = child + 1
+        if right < size and (
+            keys[right] > keys[child] or (keys[right] == keys[child] and topics[right] < topics[child])
+        ):
+            child = right
+        if key > keys[child] or (key == keys[child] and topic <= topics[child]):
+            break
+        keys[place], topics[place] = keys[child], topics[child]
+        places[topics[place]] = place
+        place = child
+    keys[place], topics[place] = key, topic
+    places[topic] = place
+
+
+@kernel
+def sift_up_placed(keys: Int64Array, topics: Int32Array, places: Int32Array, place: int) -> None:
+    """Restore the heap order above ``place`` and keep the ``places`` of topics."""
     key, topic = keys[place], topics[place]
     while place > 0:
         parent = (place - 1) >> 1
         if keys[parent] > key or (keys[parent] == key and topics[parent] <= topic):
             break
         keys[place], topics[place] = keys[parent], topics[parent]
+        places[topics[place]] = place
         place = parent
     keys[place], topics[place] = key, topic
+    places[topic] = place
 
 
 @kernel
@@ -166,7 +191,10 @@ def lazy_greedy(
     for topic in range(num_topics):  # 2
         if not is_open[topic] or valued_at[topic] < 0 or costs[topic] > capacity - total_cost:
             continue
-        gain = topic_gain(state, weights, subscribers, offsets[topic], offsets[topic + 1], events[topic])
+        gain, rate = 0, events[topic]
+        for entry in range(offsets[topic], offsets[topic + 1]):
+            subscriber = np.uint32(subscribers[entry])
+            gain += min(state[subscriber, 0], state[subscriber, 1] * rate) * weights[subscriber]
         if gain > 0:
             gains[topic] = gain
             valued_at[topic] = num_chosen
@@ -180,8 +208,12 @@ def lazy_greedy(
             break
         first, last = offsets[topic], offsets[topic + 1]
         fits = costs[topic] <= capacity - total_cost
+        rate = events[topic]
         if fits and valued_at[topic] != num_chosen:  # 4
-            gain = topic_gain(state, weights, subscribers, first, last, events[topic])
+            gain = 0
+            for entry in range(first, last):
+                subscriber = np.uint32(subscribers[entry])
+                gain += min(state[subscriber, 0], state[subscriber, 1] * rate) * weights[subscriber]
             valued_at[topic] = num_chosen
             if gain > 0:
                 gains[topic] = gain
@@ -190,7 +222,9 @@ def lazy_greedy(
                 continue
             fits = False
         if fits:  # 5
-            serve(state, subscribers, first, last, events[topic])
+            for entry in range(first, last):
+                subscriber = np.uint32(subscribers[entry])
+                state[subscriber, 0] -= min(state[subscriber, 0], state[subscriber, 1] * rate)
             total_cost += costs[topic]
             total_gain += gains[topic]
             order[num_chosen], spent[num_chosen], gained[num_chosen] = topic, total_cost, total_gain
@@ -235,40 +269,40 @@ def eager_greedy(
     """Choose topics by value, or by value per cost, and correct every value that a choice changes (Alg. 1 and 2).
 
     1. Value every topic that is open and build a heap.
-    2. Choose ``first_choices``, which must fit, as they come; then the top of the heap. Drop it for good when it no
-       longer fits. End when it comes after (``floor_key``, ``floor_topic``).
+    2. Choose ``first_choices``, which must fit and not be open, as they come; then the top of the heap. Drop it for
+       good when it no longer fits. End when it comes after (``floor_key``, ``floor_topic``).
     3. Correct the values of all topics that share an unsatisfied subscriber with the choice. B3M values can rise: the
-       topic then gets a second place in the heap, further up. A value that falls is noticed when its place comes to
-       the top.
+       topic then moves up in the heap. A value that falls is noticed when it comes to the top.
+
+    What is known of a topic is a row of ``table``, because topics are corrected in no order: its events, its value, the
+    value that its key in the heap stands for, and the choice that last changed it, or _GONE when it was chosen.
 
     Fills ``order``, ``spent`` and ``gained`` (F-B3M gain, or weight of newly satisfied subscribers, so far) and returns
     how many topics were chosen.
     """
     num_topics = len(events)
-    values = np.zeros(num_topics, dtype=np.int64)
-    waits = is_open.copy()
-    highest = np.full(num_topics, -1, dtype=np.int64)  # the largest key a topic has in the heap
+    table = np.zeros((num_topics, 4), dtype=np.int64)
+    places = np.full(num_topics, -1, dtype=np.int32)
     touched = np.empty(num_topics, dtype=np.int32)
-    touched_at = np.full(num_topics, -1, dtype=np.int32)
+    keys = np.empty(num_topics, dtype=np.int64)
+    heap = np.empty(num_topics, dtype=np.int32)
+    size = 0
     for topic in range(num_topics):  # 1
+        rate, value = events[topic], 0
         for entry in range(offsets[topic], offsets[topic + 1]):
-            subscriber = subscribers[entry]
-            room, slope = state[subscriber, 0], state[subscriber, 1]
-            values[topic] += pair_value(room, slope, events[topic], is_whole) * weights[subscriber]
+            subscriber = np.uint32(subscribers[entry])
+            value += pair_value(state[subscriber, 0], state[subscriber, 1], rate, is_whole) * weights[subscriber]
+        table[topic, 0], table[topic, 1], table[topic, 2] = rate, value, value
+        table[topic, 3] = -1 if is_open[topic] else _GONE
+        if is_open[topic] and value > 0 and costs[topic] <= capacity:
+            keys[size], heap[size] = topic_key(value, costs[topic], by_ratio), topic
+            size += 1
+    heapify(keys, heap, size)
+    for place in range(size):
+        places[heap[place]] = place
 
-    keys = np.empty(num_topics + num_topics // 2 + 64, dtype=np.int64)
-    heap = np.empty(len(keys), dtype=np.int32)
-    size = -1
     num_chosen, total_cost, total_gain = 0, 0, 0
     while True:
-        if size < 0:  # the heap is new or full of old places
-            size = 0
-            for topic in range(num_topics):
-                if waits[topic] and values[topic] > 0 and costs[topic] <= capacity - total_cost:
-                    highest[topic] = topic_key(values[topic], costs[topic], by_ratio)
-                    keys[size], heap[size] = highest[topic], topic
-                    size += 1
-            heapify(keys, heap, size)
         if num_chosen < len(first_choices):  # 2
             topic = first_choices[num_chosen]
         else:
@@ -277,25 +311,26 @@ def eager_greedy(
             topic = heap[0]
             if keys[0] < floor_key or (keys[0] == floor_key and topic > floor_topic):
                 break
-            if not waits[topic] or values[topic] == 0 or costs[topic] > capacity - total_cost:
-                size = pop(keys, heap, size)
+            value = table[topic, 1]
+            is_wanted = value > 0 and costs[topic] <= capacity - total_cost
+            if is_wanted and value != table[topic, 2]:
+                table[topic, 2] = value
+                keys[0] = topic_key(value, costs[topic], by_ratio)
+                sift_down_placed(keys, heap, places, size, 0)
                 continue
-            key = topic_key(values[topic], costs[topic], by_ratio)
-            if key != keys[0]:
-                if key < keys[0]:
-                    highest[topic] = key
-                keys[0] = key
-                sift_down(keys, heap, size, 0)
+            size -= 1
+            places[topic] = -1
+            if size > 0:
+                keys[0], heap[0] = keys[size], heap[size]
+                sift_down_placed(keys, heap, places, size, 0)
+            if not is_wanted:
                 continue
-        waits[topic] = False
-        num_touched = 0
-        gain = 0
+        table[topic, 3] = _GONE
+        num_touched, gain, rate = 0, 0, events[topic]
         for entry in range(offsets[topic], offsets[topic + 1]):  # 3
-            subscriber = subscribers[entry]
+            subscriber = np.uint32(subscribers[entry])
             room, slope, weight = state[subscriber, 0], state[subscriber, 1], weights[subscriber]
-            if room == 0:
-                continue
-            filled = min(room, slope * events[topic])
+            filled = min(room, slope * rate)
             if filled == 0:
                 continue
             state[subscriber, 0] = room - filled
@@ -304,32 +339,26 @@ def eager_greedy(
             elif filled == room:
                 gain += weight
             for place in range(row_offsets[subscriber], row_offsets[subscriber + 1]):
-                other = topics[place]
-                if not waits[other]:
+                other = np.uint32(topics[place])
+                if table[other, 3] == _GONE:
                     continue
-                was = pair_value(room, slope, events[other], is_whole)
-                values[other] += (pair_value(room - filled, slope, events[other], is_whole) - was) * weight
-                if is_whole and touched_at[other] != num_chosen:
-                    touched_at[other] = num_chosen
+                was = pair_value(room, slope, table[other, 0], is_whole)
+                table[other, 1] += (pair_value(room - filled, slope, table[other, 0], is_whole) - was) * weight
+                if is_whole and table[other, 3] != num_chosen:
+                    table[other, 3] = num_chosen
                     touched[num_touched] = other
                     num_touched += 1
         total_cost += costs[topic]
         total_gain += gain
         order[num_chosen], spent[num_chosen], gained[num_chosen] = topic, total_cost, total_gain
         num_chosen += 1
-        for place in range(num_touched):
-            other = touched[place]
-            if values[other] == 0:
+        for number in range(num_touched):
+            other = touched[number]
+            if table[other, 1] <= table[other, 2] or places[other] < 0:
                 continue
-            key = topic_key(values[other], costs[other], by_ratio)
-            if key > highest[other] and costs[other] <= capacity - total_cost:
-                if size == len(keys):
-                    size = -1
-                    break
-                highest[other] = key
-                keys[size], heap[size] = key, other
-                size += 1
-                sift_up(keys, heap, size - 1)
+            table[other, 2] = table[other, 1]
+            keys[places[other]] = topic_key(table[other, 1], costs[other], by_ratio)
+            sift_up_placed(keys, heap, places, places[other])
     return num_chosen
 
 

@@ -149,7 +149,7 @@ class _Run:
                 )
             store.put(group, values=values)
             store.put(group, **{name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS})
-            return idle
+            return int(idle)
 
         idle = sum(map_blocks(value, num_groups, self.spark))
         total = np.zeros(len(events), dtype=np.int64)
