@@ -108,7 +108,8 @@ def test_gains_are_compared_as_integers() -> None:
     ones, offsets = np.ones(2, dtype=np.int64), np.array([0, 1, 2])
     topics = np.array([0, 1], dtype=np.int32)
     is_open, nothing = np.ones(2, dtype=bool), np.empty(0, dtype=np.int32)
-    arguments = (state, ones, ones, ones, topics, offsets, is_open, nothing, order, spent, gained, 1, False)
+    none = np.zeros(2, dtype=np.int64)
+    arguments = (state, ones, ones, ones, none, topics, offsets, is_open, nothing, order, spent, gained, 1, False)
     assert lazy_greedy(*arguments, ANY_KEY, 0) == 1
     assert order[0] == 1
 

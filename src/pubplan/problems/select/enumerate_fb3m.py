@@ -32,14 +32,15 @@ def enumerate_fb3m(
     used.
     """
     instance = problem.instance
-    by_topic = instance.interests.by_topic
+    shared = instance.shared
     begin = enumerate_greedy(
-        start_state("fb3m", instance.thresholds),
-        instance.weights,
+        start_state("fb3m", shared.thresholds),
+        shared.weights,
         instance.events,
         instance.costs,
-        by_topic.values,
-        by_topic.offsets,
+        shared.own,
+        shared.by_topic.values,
+        shared.by_topic.offsets,
         problem.is_open,
         problem.first_choices,
         problem.capacity_cost,

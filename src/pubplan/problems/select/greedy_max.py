@@ -28,14 +28,15 @@ def greedy_max(problem: Problem, parameters: NoParameters, seed: int = 0, spark:
     """
     choice = run_lazy(problem, by_ratio=True)
     instance = problem.instance
-    by_topic = instance.interests.by_topic
+    shared = instance.shared
     prefix, topic = best_completion(
-        start_state("fb3m", instance.thresholds),
-        instance.weights,
+        start_state("fb3m", shared.thresholds),
+        shared.weights,
         instance.events,
         instance.costs,
-        by_topic.values,
-        by_topic.offsets,
+        shared.own,
+        shared.by_topic.values,
+        shared.by_topic.offsets,
         problem.is_open,
         choice.order,
         choice.spent,

@@ -83,16 +83,17 @@ class _Search:
 
     def replayed(self, order: Int32Array) -> Choice:
         """The choice of serving topics in this order."""
-        instance, by_topic = self.instance, self.instance.interests.by_topic
-        state = start_state("b3m", instance.thresholds)
+        instance, shared = self.instance, self.instance.shared
+        state = start_state("b3m", shared.thresholds)
         spent, gained = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
         replay(
             state,
-            instance.weights,
+            shared.weights,
             instance.events,
             instance.costs,
-            by_topic.values,
-            by_topic.offsets,
+            shared.own,
+            shared.by_topic.values,
+            shared.by_topic.offsets,
             order,
             spent,
             gained,
@@ -134,8 +135,8 @@ class _Search:
         problem, instance = self.problem, self.instance
         is_served, received = self._served(order)
         is_open = problem.is_open if without is None else problem.is_open & ~without
-        state = start_state("b3m", instance.thresholds)
-        state[:, 0] = np.maximum(0, state[:, 0] - received)
+        state = start_state("b3m", instance.shared.thresholds)
+        state[:, 0] = np.maximum(0, state[:, 0] - received[instance.shared.rows])
         left = problem.capacity_cost - int(instance.costs[order].sum())
         more, _, _ = go_on_eager(problem, state, is_open & ~is_served, left, order[:0])
         return np.concatenate([order, more])

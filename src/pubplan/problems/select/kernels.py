@@ -6,6 +6,9 @@ topic adds to a subscriber. For B3M room is counted in events and slope is 1; wh
 then the share of the room that it fills, in units of 2^-32. Both are multiplied by the subscriber's weight. Products
 fit int64 because events are cut to 2^31 - 1 (no threshold is larger) and weights sum to less than 2^31.
 
+Subscribers who want a single topic need no state: they are satisfied with it and not without. Of those a kernel knows
+their weight by topic, ``own``; its other arrays have only the subscribers who want several.
+
 Topics wait in a heap of (key, topic) pairs: the larger key first, then the smaller topic. A key is an integer: a value
 itself, or the bits of the float64 value / cost, which for numbers that are not negative are ordered like the floats.
 """
@@ -148,6 +151,7 @@ def lazy_greedy(
     weights: Int64Array,
     events: Int64Array,
     costs: Int64Array,
+    own: Int64Array,
     subscribers: Int32Array,
     offsets: Int64Array,
     is_open: BoolArray,
@@ -181,7 +185,7 @@ def lazy_greedy(
     for topic in first_choices:  # 1
         first, last = offsets[topic], offsets[topic + 1]
         total_cost += costs[topic]
-        total_gain += topic_gain(state, weights, subscribers, first, last, events[topic])
+        total_gain += own[topic] * _FULL + topic_gain(state, weights, subscribers, first, last, events[topic])
         serve(state, subscribers, first, last, events[topic])
         order[num_chosen], spent[num_chosen], gained[num_chosen] = topic, total_cost, total_gain
         valued_at[topic] = -1
@@ -191,7 +195,7 @@ def lazy_greedy(
     for topic in range(num_topics):  # 2
         if not is_open[topic] or valued_at[topic] < 0 or costs[topic] > capacity - total_cost:
             continue
-        gain, rate = 0, events[topic]
+        gain, rate = own[topic] * _FULL, events[topic]
         for entry in range(offsets[topic], offsets[topic + 1]):
             subscriber = np.uint32(subscribers[entry])
             gain += min(state[subscriber, 0], state[subscriber, 1] * rate) * weights[subscriber]
@@ -210,7 +214,7 @@ def lazy_greedy(
         fits = costs[topic] <= capacity - total_cost
         rate = events[topic]
         if fits and valued_at[topic] != num_chosen:  # 4
-            gain = 0
+            gain = own[topic] * _FULL
             for entry in range(first, last):
                 subscriber = np.uint32(subscribers[entry])
                 gain += min(state[subscriber, 0], state[subscriber, 1] * rate) * weights[subscriber]
@@ -251,6 +255,7 @@ def eager_greedy(
     weights: Int64Array,
     events: Int64Array,
     costs: Int64Array,
+    own: Int64Array,
     subscribers: Int32Array,
     offsets: Int64Array,
     topics: Int32Array,
@@ -288,7 +293,7 @@ def eager_greedy(
     heap = np.empty(num_topics, dtype=np.int32)
     size = 0
     for topic in range(num_topics):  # 1
-        rate, value = events[topic], 0
+        rate, value = events[topic], own[topic] * _FULL
         for entry in range(offsets[topic], offsets[topic + 1]):
             subscriber = np.uint32(subscribers[entry])
             value += pair_value(state[subscriber, 0], state[subscriber, 1], rate, is_whole) * weights[subscriber]
@@ -326,7 +331,7 @@ def eager_greedy(
             if not is_wanted:
                 continue
         table[topic, 3] = _GONE
-        num_touched, gain, rate = 0, 0, events[topic]
+        num_touched, gain, rate = 0, own[topic] if is_whole else own[topic] * _FULL, events[topic]
         for entry in range(offsets[topic], offsets[topic + 1]):  # 3
             subscriber = np.uint32(subscribers[entry])
             room, slope, weight = state[subscriber, 0], state[subscriber, 1], weights[subscriber]
@@ -368,6 +373,7 @@ def best_completion(
     weights: Int64Array,
     events: Int64Array,
     costs: Int64Array,
+    own: Int64Array,
     subscribers: Int32Array,
     offsets: Int64Array,
     is_open: BoolArray,
@@ -390,7 +396,8 @@ def best_completion(
     size = 0
     for topic in range(num_topics):
         if waits[topic] and costs[topic] <= capacity:
-            gain = topic_gain(state, weights, subscribers, offsets[topic], offsets[topic + 1], events[topic])
+            gain = own[topic] * _FULL
+            gain += topic_gain(state, weights, subscribers, offsets[topic], offsets[topic + 1], events[topic])
             if gain > 0:
                 keys[size], heap[size] = gain, topic
                 size += 1
@@ -405,7 +412,8 @@ def best_completion(
             if not waits[topic] or costs[topic] > left:
                 size = pop(keys, heap, size)
                 continue
-            gain = topic_gain(state, weights, subscribers, offsets[topic], offsets[topic + 1], events[topic])
+            gain = own[topic] * _FULL
+            gain += topic_gain(state, weights, subscribers, offsets[topic], offsets[topic + 1], events[topic])
             if gain > best - reached:
                 best, best_prefix, best_topic = reached + gain, prefix, topic
             keys[0] = gain
@@ -422,6 +430,7 @@ def enumerate_greedy(
     weights: Int64Array,
     events: Int64Array,
     costs: Int64Array,
+    own: Int64Array,
     subscribers: Int32Array,
     offsets: Int64Array,
     is_open: BoolArray,
@@ -453,7 +462,7 @@ def enumerate_greedy(
                     continue
                 state = start.copy()
                 num_chosen = lazy_greedy(
-                    state, weights, events, costs, subscribers, offsets, is_open, begin[:size],
+                    state, weights, events, costs, own, subscribers, offsets, is_open, begin[:size],
                     order, spent, gained, capacity, True, ANY_KEY, 0,
                 )  # fmt: skip
                 value = gained[num_chosen - 1] if num_chosen > 0 else 0
@@ -500,6 +509,7 @@ def replay(
     weights: Int64Array,
     events: Int64Array,
     costs: Int64Array,
+    own: Int64Array,
     subscribers: Int32Array,
     offsets: Int64Array,
     order: Int32Array,
@@ -518,6 +528,7 @@ def replay(
             if room > 0 and filled == room:
                 total_gain += weights[subscriber]
         total_cost += costs[topic]
+        total_gain += own[topic]
         spent[place], gained[place] = total_cost, total_gain
 
 

@@ -27,9 +27,9 @@ import pyarrow.compute as pc
 
 from pubplan.engine import MAX_INT64, exact_sum
 from pubplan.errors import Infeasible, InputError, Reason, unknown_name
-from pubplan.kernels import row_sums
+from pubplan.kernels import count_columns, row_sums, transpose
 from pubplan.planning import Sense
-from pubplan.workload import Int32Array, Int64Array, Interests, Workload, topic_lists
+from pubplan.workload import Csr, Int32Array, Int64Array, Interests, Workload, topic_lists
 
 FULL = 2**32
 MAX_THRESHOLD = 2**31 - 1
@@ -284,6 +284,11 @@ class Instance:
         weights = workload.subscriber_array("weight") if problem.has_weights else unit_weights(len(thresholds))
         return cls(interests, np.minimum(problem.rates, MAX_THRESHOLD), problem.costs, thresholds, weights)
 
+    @cached_property
+    def shared(self) -> Shared:
+        """The subscribers who want several topics, and the weight of the others."""
+        return Shared.of(self)
+
     @property
     def num_subscribers(self) -> int:
         return len(self.thresholds)
@@ -291,6 +296,40 @@ class Instance:
     @property
     def num_topics(self) -> int:
         return len(self.events)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The subscribers who want something and more than one topic, numbered anew: there lies all the work.
+
+    ``rows`` are their numbers in the workload, ``own`` the weight by topic of those who want that topic alone.
+    """
+
+    rows: Int64Array
+    own: Int64Array
+    by_subscriber: Csr
+    by_topic: Csr
+    thresholds: Int64Array
+    weights: Int64Array
+
+    @classmethod
+    def of(cls, instance: Instance) -> Shared:
+        lists = instance.interests.by_subscriber
+        lengths = np.diff(lists.offsets)
+        wants = instance.thresholds > 0
+        single = np.flatnonzero(wants & (lengths == 1))
+        own = np.zeros(instance.num_topics, dtype=np.int64)
+        np.add.at(own, lists.values[lists.offsets[single]], instance.weights[single])
+        rows = np.flatnonzero(wants & (lengths > 1))
+        row_offsets = np.concatenate([[0], np.cumsum(lengths[rows])]).astype(np.int64)
+        values = lists.values[np.repeat(wants & (lengths > 1), lengths)]
+        counted = np.zeros(instance.num_topics, dtype=np.int64)
+        count_columns(values, counted)
+        offsets = np.concatenate([[0], np.cumsum(counted)]).astype(np.int64)
+        subscribers = np.empty(len(values), dtype=np.int32)
+        transpose(values, row_offsets, offsets, subscribers)
+        weights = instance.weights[rows] if instance.weights.strides[0] else unit_weights(len(rows))
+        return cls(rows, own, Csr(row_offsets, values), Csr(offsets, subscribers), instance.thresholds[rows], weights)
 
 
 def slopes(thresholds: Int64Array) -> Int64Array:

@@ -21,19 +21,19 @@ def run_lazy(
     among: npt.NDArray[np.bool_] | None = None,
 ) -> Choice:
     """One lazy greedy run for F-B3M: by gain per cost, or by gain; only ``among`` some topics where given."""
-    instance = problem.instance
-    by_topic = instance.interests.by_topic
-    state = start_state("fb3m", instance.thresholds)
+    instance, shared = problem.instance, problem.instance.shared
+    state = start_state("fb3m", shared.thresholds)
     order, spent, gained = blank(instance.num_topics)
     chosen = problem.first_choices if first_choices is None else first_choices
     is_open = problem.is_open if among is None else problem.is_open & among
     num_chosen = lazy_greedy(
         state,
-        instance.weights,
+        shared.weights,
         instance.events,
         instance.costs,
-        by_topic.values,
-        by_topic.offsets,
+        shared.own,
+        shared.by_topic.values,
+        shared.by_topic.offsets,
         is_open,
         chosen,
         order,
@@ -51,7 +51,7 @@ def run_eager(
     problem: Problem, *, is_whole: bool, by_ratio: bool = True, among: npt.NDArray[np.bool_] | None = None
 ) -> Choice:
     """One greedy run that corrects every value after each choice, for B3M (``is_whole``) or F-B3M."""
-    state = start_state("b3m" if is_whole else "fb3m", problem.instance.thresholds)
+    state = start_state("b3m" if is_whole else "fb3m", problem.instance.shared.thresholds)
     is_open = problem.is_open if among is None else problem.is_open & among
     order, spent, gained = go_on_eager(
         problem, state, is_open, problem.capacity_cost, problem.first_choices, is_whole=is_whole, by_ratio=by_ratio
@@ -70,18 +70,18 @@ def go_on_eager(
     by_ratio: bool = True,
 ) -> tuple[Int32Array, Int64Array, Int64Array]:
     """What the eager greedy chooses from ``state`` on, which it changes; with cost and gain so far."""
-    instance = problem.instance
-    by_topic, by_subscriber = instance.interests.by_topic, instance.interests.by_subscriber
+    instance, shared = problem.instance, problem.instance.shared
     order, spent, gained = blank(instance.num_topics)
     num_chosen = eager_greedy(
         state,
-        instance.weights,
+        shared.weights,
         instance.events,
         instance.costs,
-        by_topic.values,
-        by_topic.offsets,
-        by_subscriber.values,
-        by_subscriber.offsets,
+        shared.own,
+        shared.by_topic.values,
+        shared.by_topic.offsets,
+        shared.by_subscriber.values,
+        shared.by_subscriber.offsets,
         is_open,
         first_choices,
         order,
@@ -104,21 +104,19 @@ def run_among(problem: Problem, served: npt.NDArray[np.bool_]) -> Choice:
 
 
 def choice_of(problem: Problem, order: Int32Array, spent: Int64Array, gained: Int64Array, state: Int64Array) -> Choice:
-    """What a kernel chose, with the objective from the start on; ``state`` is how it left the subscribers."""
+    """What a kernel chose, with the objective from the start on; ``state`` is how it left those who share."""
     instance = problem.instance
     start = problem.scale * exact_sum(instance.weights[instance.thresholds == 0])
     return Choice(order.copy(), spent.copy(), gained + start, start, would_help(problem, state))
 
 
 def would_help(problem: Problem, state: Int64Array) -> npt.NDArray[np.bool_]:
-    """Which topics have a subscriber who is not satisfied."""
-    instance = problem.instance
-    by_topic = instance.interests.by_topic
+    """Which topics have a subscriber who is not satisfied, as far as they are not served."""
+    instance, shared = problem.instance, problem.instance.shared
     num_wanting = np.empty(instance.num_topics, dtype=np.int64)
-    is_wanting = (state[:, 0] > 0) & (instance.weights > 0)
-    row_sums(is_wanting.astype(np.int64), by_topic.values, by_topic.offsets, num_wanting)
-    positive = (num_wanting > 0) & (instance.events > 0)
-    return np.asarray(positive)
+    is_wanting = (state[:, 0] > 0) & (shared.weights > 0)
+    row_sums(is_wanting.astype(np.int64), shared.by_topic.values, shared.by_topic.offsets, num_wanting)
+    return np.asarray(((num_wanting > 0) | (shared.own > 0)) & (instance.events > 0))
 
 
 def blank(num_topics: int) -> tuple[Int32Array, Int64Array, Int64Array]:

@@ -175,7 +175,11 @@ class _Run:
         order, spent, gained = blank(len(candidates))
         is_open = np.full(len(candidates), len(begin) == 0)
         first = np.searchsorted(candidates, begin).astype(np.int32)
-        topic_side = (state, weights, self.events[candidates], self.problem.costs[candidates], subscribers, offsets)
+        nothing = np.zeros(len(candidates), dtype=np.int64)  # those who want a single topic are among the others here
+        topic_side = (
+            *(state, weights, self.events[candidates], self.problem.costs[candidates], nothing),
+            *(subscribers, offsets),
+        )
         if self.is_whole:
             num_chosen = eager_greedy(
                 *(*topic_side, topics, row_offsets, is_open, first, order, spent, gained, left, True, True, *floor)
