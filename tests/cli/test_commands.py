@@ -248,7 +248,7 @@ def test_report(cli, planned: Path, tmp_path: Path) -> None:
 
 def test_spark_when_asked(cli, made: Workload, tmp_path: Path, shared_spark: list[str | None]) -> None:
     """--master or --conf run the blocks on Spark; the digest is that of one process."""
-    options = ["--threshold", 27, "--capacity", "10%", "--json"]
+    options = ["--threshold", 27, "--capacity", "10%", "--bound", "paper", "--json"]
     alone = cli("select", made.path, *options, "--out", tmp_path / "a")
     assert shared_spark == []
     on_spark = cli("select", made.path, *options, "--out", tmp_path / "b", "--master", "local[2]")
@@ -261,7 +261,7 @@ def test_spark_when_asked(cli, made: Workload, tmp_path: Path, shared_spark: lis
 def test_spark_when_it_pays(cli, made: Workload, tmp_path: Path, shared_spark, monkeypatch) -> None:
     """A workload with many blocks starts Spark by itself."""
     monkeypatch.setattr("pubplan.cli.session.SPARK_PAYS_FROM_BLOCKS", 1)
-    options = ["--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan"]
+    options = ["--threshold", 27, "--capacity", "10%", "--bound", "paper", "--out", tmp_path / "plan"]
     assert cli("select", made.path, *options).code == 0
     assert shared_spark == [None]
 
