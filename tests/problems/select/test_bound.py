@@ -56,8 +56,8 @@ def test_the_papers_bound_needs_its_costs(make_workload) -> None:
 
 
 @given(cases(max_topics=9, max_subscribers=5))
-def test_the_start_is_the_papers_bound_or_less(case: Case) -> None:
-    """Together with the paper's bound beside it, the Lagrangian one is never worse; both hold."""
+def test_the_tighter_bound_counts(case: Case) -> None:
+    """The paper's is computed beside the Lagrangian one, so a plan's bound is never worse than it; both hold."""
     with tempfile.TemporaryDirectory() as directory:
         problem = case.problem(Path(directory), "b3m")
         result = solve(problem)

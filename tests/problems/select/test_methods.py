@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from oracles.select import Case, best_value, cases
+from scipy.optimize import OptimizeResult
 
 from pubplan.errors import InputError, NotApplicable
-from pubplan.problems.select import Problem, solve
+from pubplan.problems.select import Problem, exact, solve
 from pubplan.problems.select.runs import run_eager, run_lazy
 from pubplan.workload import Workload
 
@@ -83,12 +85,29 @@ def test_large_instances_are_refused_by_name(spotify: Workload) -> None:
             solve(Problem(spotify, "10%", 27), method)
 
 
-def test_a_stopped_search_says_so(make_workload) -> None:
-    """A time limit makes the plan one of this machine; nothing is proven when it was stopped."""
+def test_a_time_limit_makes_a_plan_of_this_machine(make_workload) -> None:
+    """Which the plan says, also when the search ended before the limit and proves its answer."""
     workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]})
     result = solve(Problem(workload, 6, 3), "exact", parameters={"time_limit": 60})
     assert result.plan.record["deterministic"] is False
     assert "mip" in result.bounds
+
+
+def test_a_stopped_search_proves_nothing(make_workload, monkeypatch) -> None:
+    """Stopped with a plan, or before it had any: the plan verifies, carries no bound of the search and says why."""
+    workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]})
+    real = exact.milp
+
+    def stopped(*arguments, has_plan: bool, **options):
+        found = real(*arguments, **options)
+        return OptimizeResult(status=1, x=found.x if has_plan else None, mip_dual_bound=-9.0, message="limit")
+
+    for has_plan, objective in ((True, 2.0), (False, 0.0)):
+        monkeypatch.setattr(exact, "milp", partial(stopped, has_plan=has_plan))
+        result = solve(Problem(workload, 6, 3), "exact", parameters={"nodes": 1}, bound="none")
+        assert (result.objective, dict(result.bounds)) == (objective, {})
+        assert "stopped by its limit" in [reason.have for reason in result.reasons]
+        assert result.plan.record["deterministic"] is True
 
 
 @pytest.mark.parametrize(
