@@ -53,9 +53,10 @@ def topic_key(value: int, cost: int, by_ratio: bool) -> int:
 
 
 @kernel
-def sift_down(keys: Int64Array, topics: Int32Array, size: int, place: int) -> None:
-    """Restore the heap order of the first ``size`` pairs below ``place``."""
+def sift_down(keys: Int64Array, topics: Int32Array, places: Int32Array, size: int, place: int) -> None:
+    """Restore the heap order of the first ``size`` pairs below ``place``; keep the ``places`` of topics, if any."""
     key, topic = keys[place], topics[place]
+    keeps_places = len(places) > 0
     while True:
         child = 2 * place + 1
         if child >= size:
@@ -68,34 +69,16 @@ def sift_down(keys: Int64Array, topics: Int32Array, size: int, place: int) -> No
         if key > keys[child] or (key == keys[child] and topic <= topics[child]):
             break
         keys[place], topics[place] = keys[child], topics[child]
+        if keeps_places:
+            places[topics[place]] = place
         place = child
     keys[place], topics[place] = key, topic
+    if keeps_places:
+        places[topic] = place
 
 
 @kernel
-def sift_down_placed(keys: Int64Array, topics: Int32Array, places: Int32Array, size: int, place: int) -> None:
-    """``sift_down`` that keeps the ``places`` of topics."""
-    key, topic = keys[place], topics[place]
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        right = child + 1
-        if right < size and (
-            keys[right] > keys[child] or (keys[right] == keys[child] and topics[right] < topics[child])
-        ):
-            child = right
-        if key > keys[child] or (key == keys[child] and topic <= topics[child]):
-            break
-        keys[place], topics[place] = keys[child], topics[child]
-        places[topics[place]] = place
-        place = child
-    keys[place], topics[place] = key, topic
-    places[topic] = place
-
-
-@kernel
-def sift_up_placed(keys: Int64Array, topics: Int32Array, places: Int32Array, place: int) -> None:
+def sift_up(keys: Int64Array, topics: Int32Array, places: Int32Array, place: int) -> None:
     """Restore the heap order above ``place`` and keep the ``places`` of topics."""
     key, topic = keys[place], topics[place]
     while place > 0:
@@ -110,18 +93,19 @@ def sift_up_placed(keys: Int64Array, topics: Int32Array, places: Int32Array, pla
 
 
 @kernel
-def heapify(keys: Int64Array, topics: Int32Array, size: int) -> None:
+def heapify(keys: Int64Array, topics: Int32Array, places: Int32Array, size: int) -> None:
+    """Bring pairs into heap order."""
     for place in range(size // 2 - 1, -1, -1):
-        sift_down(keys, topics, size, place)
+        sift_down(keys, topics, places, size, place)
 
 
 @kernel
-def pop(keys: Int64Array, topics: Int32Array, size: int) -> int:
+def pop(keys: Int64Array, topics: Int32Array, places: Int32Array, size: int) -> int:
     """Drop the top and return the new size."""
     size -= 1
     keys[0], topics[0] = keys[size], topics[size]
     if size > 0:
-        sift_down(keys, topics, size, 0)
+        sift_down(keys, topics, places, size, 0)
     return size
 
 
@@ -181,6 +165,7 @@ def lazy_greedy(
     valued_at = np.zeros(num_topics, dtype=np.int32)
     keys = np.empty(num_topics, dtype=np.int64)
     heap = np.empty(num_topics, dtype=np.int32)
+    no_places = np.empty(0, dtype=np.int32)
     num_chosen, total_cost, total_gain = 0, 0, 0
     for topic in first_choices:  # 1
         first, last = offsets[topic], offsets[topic + 1]
@@ -204,7 +189,7 @@ def lazy_greedy(
             valued_at[topic] = num_chosen
             keys[size], heap[size] = topic_key(gain, costs[topic], by_ratio), topic
             size += 1
-    heapify(keys, heap, size)
+    heapify(keys, heap, no_places, size)
 
     while size > 0:
         topic = heap[0]  # 3
@@ -222,7 +207,7 @@ def lazy_greedy(
             if gain > 0:
                 gains[topic] = gain
                 keys[0] = topic_key(gain, costs[topic], by_ratio)
-                sift_down(keys, heap, size, 0)
+                sift_down(keys, heap, no_places, size, 0)
                 continue
             fits = False
         if fits:  # 5
@@ -233,7 +218,7 @@ def lazy_greedy(
             total_gain += gains[topic]
             order[num_chosen], spent[num_chosen], gained[num_chosen] = topic, total_cost, total_gain
             num_chosen += 1
-        size = pop(keys, heap, size)
+        size = pop(keys, heap, no_places, size)
     return num_chosen
 
 
@@ -302,9 +287,9 @@ def eager_greedy(
         if is_open[topic] and value > 0 and costs[topic] <= capacity:
             keys[size], heap[size] = topic_key(value, costs[topic], by_ratio), topic
             size += 1
-    heapify(keys, heap, size)
     for place in range(size):
         places[heap[place]] = place
+    heapify(keys, heap, places, size)
 
     num_chosen, total_cost, total_gain = 0, 0, 0
     while True:
@@ -321,13 +306,10 @@ def eager_greedy(
             if is_wanted and value != table[topic, 2]:
                 table[topic, 2] = value
                 keys[0] = topic_key(value, costs[topic], by_ratio)
-                sift_down_placed(keys, heap, places, size, 0)
+                sift_down(keys, heap, places, size, 0)
                 continue
-            size -= 1
             places[topic] = -1
-            if size > 0:
-                keys[0], heap[0] = keys[size], heap[size]
-                sift_down_placed(keys, heap, places, size, 0)
+            size = pop(keys, heap, places, size)
             if not is_wanted:
                 continue
         table[topic, 3] = _GONE
@@ -363,7 +345,7 @@ def eager_greedy(
                 continue
             table[other, 2] = table[other, 1]
             keys[places[other]] = topic_key(table[other, 1], costs[other], by_ratio)
-            sift_up_placed(keys, heap, places, places[other])
+            sift_up(keys, heap, places, places[other])
     return num_chosen
 
 
@@ -392,6 +374,7 @@ def best_completion(
     num_topics = len(events)
     keys = np.empty(num_topics, dtype=np.int64)
     heap = np.empty(num_topics, dtype=np.int32)
+    no_places = np.empty(0, dtype=np.int32)
     waits = is_open.copy()
     size = 0
     for topic in range(num_topics):
@@ -401,7 +384,7 @@ def best_completion(
             if gain > 0:
                 keys[size], heap[size] = gain, topic
                 size += 1
-    heapify(keys, heap, size)
+    heapify(keys, heap, no_places, size)
     best = gained[-1] if len(gained) > 0 else 0
     best_prefix, best_topic = -1, -1
     for prefix in range(len(order)):
@@ -410,14 +393,14 @@ def best_completion(
         while prefix >= num_first and size > 0 and keys[0] > best - reached:
             topic = heap[0]
             if not waits[topic] or costs[topic] > left:
-                size = pop(keys, heap, size)
+                size = pop(keys, heap, no_places, size)
                 continue
             gain = own[topic] * _FULL
             gain += topic_gain(state, weights, subscribers, offsets[topic], offsets[topic + 1], events[topic])
             if gain > best - reached:
                 best, best_prefix, best_topic = reached + gain, prefix, topic
             keys[0] = gain
-            sift_down(keys, heap, size, 0)
+            sift_down(keys, heap, no_places, size, 0)
         chosen = order[prefix]
         waits[chosen] = False
         serve(state, subscribers, offsets[chosen], offsets[chosen + 1], events[chosen])
