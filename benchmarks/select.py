@@ -84,7 +84,7 @@ def _growth(directory: Path) -> None:
         for objective, methods in METHODS.items():
             problem = _problem(workload, GROWTH_THRESHOLD, objective)
             kernel, draft = min((_kernel_seconds(problem, methods[0]) for _ in range(ROUNDS)), key=lambda pair: pair[0])
-            bound, _ = _timed(lambda p=problem, d=draft: FAMILY.bounds["lagrangian"].run(p, d.claimed, None))
+            bound, _ = _timed(lambda p=problem, d=draft: FAMILY.bounds["lagrangian"].run(p, d, None))
             taken[objective, "kernel"].append(kernel)
             taken[objective, "bound"].append(bound)
             row += [f"{kernel:.2f}", f"{bound:.1f}"]
@@ -137,7 +137,7 @@ def _warm_up(directory: Path) -> None:
     for objective, methods in METHODS.items():
         problem = _problem(tiny, 2, objective)
         for name in (*methods, f"threshold-{objective}", *([EAGER[0]] if objective == "fb3m" else [])):
-            FAMILY.bounds["lagrangian"].run(problem, _run(problem, name).claimed, None)
+            FAMILY.bounds["lagrangian"].run(problem, _run(problem, name), None)
 
 
 def _run(problem: Problem, name: str, **parameters: Any) -> Draft:

@@ -28,10 +28,14 @@ class TableDiff:
 
 @dataclass(frozen=True)
 class Diff:
-    """From an old plan to a new one: statements that changed as (old, new), and decisions that changed."""
+    """From an old plan to a new one: statements that changed as (old, new), and decisions that changed.
+
+    ``further`` is what only the family knows to compare.
+    """
 
     statements: Mapping[str, tuple[Any, Any]]
     decisions: Mapping[str, TableDiff]
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -41,6 +45,7 @@ class Diff:
         return {
             "statements": {name: {"old": old, "new": new} for name, (old, new) in self.statements.items()},
             "decisions": {name: asdict(table) for name, table in self.decisions.items()},
+            "further": dict(self.further),
         }
 
 
@@ -58,8 +63,12 @@ def diff_plans(family: Family, old: Plan, new: Plan) -> Diff:
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     }
-    decisions = {table: _diff_table(family, table, key, old, new) for table, (_, key) in family.decisions.items()}
-    return Diff(statements, decisions)
+    decisions = {
+        table: _diff_table(family, table, key, old, new)
+        for table, (_, key) in family.decisions.items()
+        if key is not None
+    }
+    return Diff(statements, decisions, family.compare(old, new))
 
 
 def _statements(plan: Plan) -> dict[str, Any]:

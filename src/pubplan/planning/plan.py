@@ -64,6 +64,10 @@ class Plan:
     def decisions(self, table: str) -> pa.Table:
         return read_parquet(self.path / "decisions" / f"{table}.parquet")
 
+    def decisions_block(self, table: str, block: int) -> pa.Table:
+        """One block of a table of decisions that is written in blocks."""
+        return read_block(self.path / "decisions" / table, block)
+
     def certificate(self, name: str) -> Certificate:
         """A certificate as it was written, without its blocks.
 
@@ -133,7 +137,15 @@ def write_plan(
     spark: SparkSession | None = None,
 ) -> Plan:
     """Write everything but the verdict into ``directory``; plan.json says ``"verified": false`` until it is known."""
-    tables = {f"decisions/{name}.parquet": table for name, table in draft.decisions.items()}
+    tables: dict[str, pa.Table] = {}
+    in_blocks: dict[str, BlockTable] = {}
+    for name, decided in draft.decisions.items():
+        if isinstance(decided, BlockTable):
+            in_blocks[f"decisions/{name}"] = decided
+        else:
+            tables[f"decisions/{name}.parquet"] = decided
+    for certificate in certificates:
+        in_blocks |= {f"certificate/{certificate.name}-{name}": table for name, table in certificate.blocks.items()}
     if draft.trajectory is not None:
         tables[TRAJECTORY] = draft.trajectory
     for name in ("decisions", "certificate"):
@@ -141,11 +153,9 @@ def write_plan(
     for name, table in tables.items():
         write_parquet(directory / name, table)
     digests = {name: digest_table(table) for name, table in tables.items()}
-    for certificate in certificates:
-        for name, blocks in certificate.blocks.items():
-            place = f"certificate/{certificate.name}-{name}"
-            found = _write_blocks(directory / place, blocks, spark)
-            digests |= {f"{place}/{block_name(block)}": digest for block, digest in enumerate(found)}
+    for name, blocks in in_blocks.items():
+        found = _write_blocks(directory / name, blocks, spark)
+        digests |= {f"{name}/{block_name(block)}": digest for block, digest in enumerate(found)}
     evidence = {c.name: {"bound": c.bound.to_dict(), "evidence": dict(c.evidence)} for c in certificates}
     for name, content in evidence.items():
         write_json(directory / "certificate" / f"{name}.json", content)

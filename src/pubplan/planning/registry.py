@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from pubplan.errors import InputError, NotApplicable, unknown_name
 from pubplan.planning.parameters import NoParameters
-from pubplan.planning.values import Certificate, Draft, Exact, Explanation, Problem, Verdict
+from pubplan.planning.values import Certificate, Draft, Explanation, Problem, Verdict
 from pubplan.workload import Workload
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class Bound:
     """A way to find what no plan can beat.
 
     Attributes:
-        run: takes the problem, what a plan has reached, and a Spark session or None.
+        run: takes the problem, a method's draft and a Spark session or None; may find other bounds along the way.
         refusal: says why the bound does not hold for a problem, or None when it does.
         beside: bounds that are computed along with this one where they hold.
     """
 
     name: str
-    run: Callable[[Any, Exact, SparkSession | None], Certificate]
+    run: Callable[[Any, Draft, SparkSession | None], tuple[Certificate, ...]]
     refusal: Callable[[Any], str | None] = lambda problem: None
     beside: tuple[str, ...] = ()
 
@@ -71,7 +71,9 @@ class Family:
         finish: completes a draft with what its certificates tell.
         verify: recomputes a plan on disk: the objective and all violations.
         restore: the problem that a plan's parameters describe, on a given workload.
-        decisions: for each table of decisions its schema, and the column with the ids by which plans are compared.
+        decisions: for each table of decisions its schema, and the column with the ids by which plans are compared, if
+            they are compared row by row.
+        compare: what else changes from one plan to another.
     """
 
     name: str
@@ -82,9 +84,10 @@ class Family:
     default_bound: str
     verify: Callable[[Any, Plan, SparkSession | None], Verdict]
     restore: Callable[[Workload, Mapping[str, Any]], Problem]
-    decisions: Mapping[str, tuple[pa.Schema, str]]
+    decisions: Mapping[str, tuple[pa.Schema, str | None]]
     explain: Mapping[str, Callable[[Any, Plan, str, SparkSession | None], Explanation]] = field(default_factory=dict)
     measures: Callable[[Plan, str], Mapping[str, pa.ChunkedArray]] = lambda plan, table: {}
+    compare: Callable[[Plan, Plan], Mapping[str, Any]] = lambda old, new: {}
     finish: Callable[[Any, Draft, tuple[Certificate, ...]], Draft] = lambda problem, draft, certificates: draft
 
     def method_for(self, problem: Problem, name: str | None) -> Method:
@@ -105,20 +108,22 @@ class Family:
     def bounds_for(self, problem: Problem, name: str | None) -> tuple[Bound, ...]:
         """The bounds to compute: the one named or the default, with those beside it; nothing for ``none``.
 
+        Where the default one does not hold, those beside it do.
+
         Raises:
             InputError: there is no such bound.
             NotApplicable: the one named does not hold for this problem.
         """
-        name = name or self.default_bound
+        is_named, name = name is not None, name or self.default_bound
         if name == "none":
             return ()
         if name not in self.bounds:
             raise InputError(unknown_name(f"bound of {self.name}", name, [*self.bounds, "none"]))
         refusal = self.bounds[name].refusal(problem)
-        if refusal is not None:
+        if refusal is not None and is_named:
             raise NotApplicable(f"The bound '{name}' cannot be used here: {refusal}")
-        beside = (self.bounds[other] for other in self.bounds[name].beside)
-        return (*(bound for bound in beside if bound.refusal(problem) is None), self.bounds[name])
+        chosen = [self.bounds[other] for other in (*self.bounds[name].beside, name)]
+        return tuple(bound for bound in chosen if bound.refusal(problem) is None)
 
     def read_decisions(self, plan: Plan, table: str) -> pa.Table:
         """A table of a plan's decisions.

@@ -110,9 +110,9 @@ def solve_problem(
                 draft = chosen.run(problem, own, seed, spark)
             certificates = draft.certificates
             with stage("bounding"):
-                found = {certificate.name for certificate in certificates}
-                wanted = [bound for bound in bounds if bound.name not in found]
-                certificates += tuple(bound.run(problem, draft.claimed, spark) for bound in wanted)
+                for wanted in bounds:
+                    if all(certificate.name != wanted.name for certificate in certificates):
+                        certificates += wanted.run(problem, draft, spark)
             draft = family.finish(problem, draft, certificates)
             with stage("writing"):
                 own_values = asdict(own)

@@ -85,14 +85,18 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Draft:
-    """What a method hands back: decisions, its own count of their worth, why it stopped, and bounds it came across."""
+    """What a method hands back: decisions, its own count of their worth, why it stopped, and bounds it came across.
 
-    decisions: Mapping[str, pa.Table]
+    ``aside`` is what else it found that the family's bounds can use; it is not written.
+    """
+
+    decisions: Mapping[str, pa.Table | BlockTable]
     claimed: Exact
     trajectory: pa.Table | None = None
     reasons: tuple[Reason, ...] = ()
     deterministic: bool = True
     certificates: tuple[Certificate, ...] = ()
+    aside: Any = None
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ Systems Under Capacity Constraints. INFOCOM 2014, doi 10.1109/INFOCOM.2014.68482
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
-from pubplan.planning import Bound, Family, solve_problem, verify_plan
+from pubplan.planning import Bound, Certificate, Draft, Exact, Family, solve_problem, verify_plan
 from pubplan.problems.select import (
     enumerate_fb3m,
     exact,
@@ -26,15 +28,27 @@ from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA, measures, with_b
 from pubplan.problems.select.problem import OBJECTIVES, Problem
 from pubplan.problems.select.verify import verify as evaluate
 
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
 _METHODS = (
     *(module.METHOD for module in (greedy_fb3m, greedy_fb3m_eager, greedy_max, enumerate_fb3m)),
     *(module.METHOD for module in (greedy_b3m, improved_b3m, exact)),
     *threshold.METHODS,
 )
+
+
+def _from_reached(
+    find: Callable[[Problem, Exact, SparkSession | None], Certificate],
+) -> Callable[[Problem, Draft, SparkSession | None], tuple[Certificate, ...]]:
+    """A bound that needs to know of a draft only what it reached."""
+    return lambda problem, draft, spark: (find(problem, draft.claimed, spark),)
+
+
 _BOUNDS = (
-    Bound("paper", paper_bound, paper_refusal),
-    Bound("lagrangian", lagrangian_bound, beside=("paper",)),
-    Bound("mip", exact.mip_bound, exact.size_refusal),
+    Bound("paper", _from_reached(paper_bound), paper_refusal),
+    Bound("lagrangian", _from_reached(lagrangian_bound), beside=("paper",)),
+    Bound("mip", _from_reached(exact.mip_bound), exact.size_refusal),
 )
 
 FAMILY = Family(

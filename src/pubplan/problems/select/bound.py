@@ -32,8 +32,8 @@ from pubplan.engine import Store, block_range, exact_sum, map_blocks, open_store
 from pubplan.kernels import row_positive_minima
 from pubplan.planning import BlockTable, Certificate, Exact
 from pubplan.problems.select.kernels import UNIT, cut_price, lagrangian_pass
-from pubplan.problems.select.problem import FULL, MAX_THRESHOLD, Problem, RowReader
-from pubplan.workload import Int64Array
+from pubplan.problems.select.problem import FULL, Problem
+from pubplan.workload import MAX_THRESHOLD, Int64Array, RowReader
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession

@@ -12,8 +12,8 @@ from pubplan.errors import InputError
 from pubplan.planning import Explanation, Plan
 from pubplan.problems.select.kernels import UNIT, block_values
 from pubplan.problems.select.plan import SERVED
-from pubplan.problems.select.problem import FULL, MAX_THRESHOLD, Problem, slopes
-from pubplan.workload import Int64Array
+from pubplan.problems.select.problem import FULL, Problem, slopes
+from pubplan.workload import MAX_THRESHOLD, Int64Array
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -27,12 +27,22 @@ import pyarrow.compute as pc
 
 from pubplan.engine import MAX_INT64, exact_sum
 from pubplan.errors import Infeasible, InputError, Reason, unknown_name
-from pubplan.kernels import count_columns, row_sums, transpose
+from pubplan.kernels import count_columns, transpose
 from pubplan.planning import Sense
-from pubplan.workload import Csr, Int32Array, Int64Array, Interests, Workload, topic_lists
+from pubplan.workload import (
+    MAX_THRESHOLD,
+    Csr,
+    Int32Array,
+    Int64Array,
+    Interests,
+    RowReader,
+    Workload,
+    checked_threshold,
+    satisfying,
+    unit_weights,
+)
 
 FULL = 2**32
-MAX_THRESHOLD = 2**31 - 1
 
 Objective = Literal["b3m", "fb3m"]
 OBJECTIVES: tuple[Objective, ...] = ("b3m", "fb3m")
@@ -75,12 +85,7 @@ class Problem:
         if self.workload.counts.subscribers >= 2**31:
             raise InputError(f"select counts fewer than 2^31 subscribers, not {self.workload.counts.subscribers}.")
         object.__setattr__(self, "capacity", _normalised(self.capacity))
-        if self.threshold is not None:
-            object.__setattr__(self, "threshold", _whole(self.threshold))
-        if self.threshold is None and "threshold" not in self.workload.optional_columns:
-            raise InputError("No threshold: pass --threshold, or give the workload's subscribers a threshold column.")
-        if self.threshold is not None and not 0 <= self.threshold <= MAX_THRESHOLD:
-            raise InputError(f"The threshold must be between 0 and {MAX_THRESHOLD} events, not {self.threshold}.")
+        object.__setattr__(self, "threshold", checked_threshold(self.workload, self.threshold))
         self._check_cost()
         if self.total_weight >= 2**31:
             raise InputError(f"select counts a total weight below 2^31, not {self.total_weight}.")
@@ -214,54 +219,6 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Subscribers in memory: their topics as CSR, what satisfies them (tau_v) and how often each counts."""
-
-    offsets: Int64Array
-    topics: Int32Array
-    thresholds: Int64Array
-    weights: Int64Array
-
-
-@dataclass(frozen=True)
-class RowReader:
-    """Reads blocks of subscribers; small enough to send to a task."""
-
-    workload: Workload
-    rates: Int64Array
-    threshold: int | None
-    has_weights: bool
-
-    def read(self, block: int) -> Rows:
-        wanted = {"threshold": self.threshold is None, "weight": self.has_weights}
-        table = self.workload.interests_block(block, "topics", *(name for name in wanted if wanted[name]))
-        offsets, topics = topic_lists(table)
-        if len(topics) and (topics.min() < 0 or topics.max() >= len(self.rates)):
-            raise InputError(f"Block {block} of {self.workload.path}/interests names topics that do not exist.")
-        asked = table["threshold"].to_numpy() if self.threshold is None else self.threshold
-        thresholds = satisfying(self.workload, self.rates, asked, offsets, topics)
-        weights = table["weight"].to_numpy() if self.has_weights else unit_weights(len(thresholds))
-        return Rows(offsets, topics, thresholds, weights)
-
-
-def satisfying(
-    workload: Workload, rates: Int64Array, asked: Int64Array | int, offsets: Int64Array, topics: Int32Array
-) -> Int64Array:
-    """tau_v: what was asked for, or everything if that is less."""
-    wanted = np.empty(len(offsets) - 1, dtype=np.int64)
-    row_sums(rates, topics, offsets, wanted)
-    thresholds = np.minimum(asked, wanted)
-    if len(thresholds) and (thresholds.max() > MAX_THRESHOLD or thresholds.min() < 0):
-        raise InputError(f"Thresholds in {workload.path} must be between 0 and {MAX_THRESHOLD} events.")
-    return thresholds
-
-
-def unit_weights(num_subscribers: int) -> Int64Array:
-    """Everybody counts once, at the price of one number."""
-    return np.broadcast_to(np.int64(1), num_subscribers)
-
-
-@dataclass(frozen=True)
 class Instance:
     """A problem in memory: interests both ways, rates and costs by topic, tau_v and weights by subscriber.
 
@@ -365,12 +322,6 @@ def _normalised(capacity: str | int) -> str | int:
         f"The capacity is a share of the total cost such as 10%, or a whole number of deliveries per window, "
         f"not '{str(capacity)[:40]}'.{hint}"
     )
-
-
-def _whole(threshold: object) -> int:
-    if not isinstance(threshold, Integral) or isinstance(threshold, bool):
-        raise InputError(f"The threshold is a whole number of events, not {threshold!r}.")
-    return int(threshold)
 
 
 def _listed(name: str, topic_ids: Sequence[str]) -> tuple[str, ...]:

@@ -22,9 +22,9 @@ from pubplan.kernels import count_columns, transpose
 from pubplan.planning import Draft, Method
 from pubplan.problems.select.kernels import ANY_KEY, MAX_KEY, block_values, eager_greedy, lazy_greedy
 from pubplan.problems.select.plan import Choice, draft_of
-from pubplan.problems.select.problem import MAX_THRESHOLD, Objective, Problem, only_for, slopes
+from pubplan.problems.select.problem import Objective, Problem, only_for, slopes
 from pubplan.problems.select.runs import blank
-from pubplan.workload import Int32Array, Int64Array
+from pubplan.workload import MAX_THRESHOLD, Int32Array, Int64Array
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
