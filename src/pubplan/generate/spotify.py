@@ -16,16 +16,14 @@ popularity it was given (less the few ends that meet the same subscriber twice) 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from pubplan.engine import block_range, draws, num_blocks
+from pubplan.engine import draws
 from pubplan.errors import InputError
+from pubplan.generate.matching import FloatArray, Followings, Matching
 from pubplan.generate.shape import Shape
-from pubplan.kernels import permute
-from pubplan.workload import Int32Array, Int64Array, Window
+from pubplan.workload import Int64Array, Window
 
 NUM_TOPICS = 1_100_000
 NUM_SUBSCRIBERS = 4_900_000
@@ -37,7 +35,6 @@ MAX_INTERESTS = 1000
 LARGEST_AUDIENCE = 0.02
 RATE_SPREAD = 1.65
 RATE_AGAINST_POPULARITY = -0.1
-FEISTEL_ROUNDS = 6
 
 
 def spotify(scale: float, seed: int = 0) -> Shape:
@@ -49,68 +46,23 @@ def spotify(scale: float, seed: int = 0) -> Shape:
     if not 0.001 <= scale <= 1:
         raise InputError(f"--scale must be between 0.001 and 1, not {scale}.")
     num_topics, num_subscribers = round(NUM_TOPICS * scale), round(NUM_SUBSCRIBERS * scale)
-    followings = _Followings.of(seed, num_topics, num_subscribers)
-    popularity = _popularity(num_topics, int(LARGEST_AUDIENCE * num_subscribers), followings.num_ends)
+    followings = _followings(seed, num_topics, num_subscribers)
+    popularity = _popularity(num_topics, int(LARGEST_AUDIENCE * num_subscribers), followings.num_slots)
     rates = _rates(draws(seed, "spotify/rates"), num_topics)
     numbers = draws(seed, "spotify/topics").permutation(num_topics)
-    matching = _Matching(
-        followings,
-        ends=np.cumsum(popularity[numbers]),
-        keys=draws(seed, "spotify/matching").integers(0, 2**63, FEISTEL_ROUNDS, dtype=np.uint64),
-    )
+    matching = Matching.of(seed, "spotify/matching", followings, popularity[numbers])
     parameters = {"scale": scale, "seed": seed}
     return Shape("spotify", parameters, rates[numbers], num_subscribers, matching.draw, WINDOW)
 
 
-@dataclass(frozen=True)
-class _Followings:
-    """How many topics each subscriber draws, and how many ends lie before each block."""
+def _followings(seed: int, num_topics: int, num_subscribers: int) -> Followings:
+    sizes = np.arange(1, min(MAX_INTERESTS, max(1, num_topics // 2)) + 1)
+    shares = sizes**-INTERESTS_EXPONENT
 
-    seed: int
-    num_subscribers: int
-    cumulated: npt.NDArray[np.float64]
-    ends_before: Int64Array
+    def quantiles(first: int, last: int, block: int) -> FloatArray:
+        return draws(seed, "spotify/followings", block).random(last - first)
 
-    @classmethod
-    def of(cls, seed: int, num_topics: int, num_subscribers: int) -> _Followings:
-        sizes = np.arange(1, min(MAX_INTERESTS, max(1, num_topics // 2)) + 1)
-        shares = sizes**-INTERESTS_EXPONENT
-        cumulated = np.cumsum(shares) / shares.sum()
-        drawing = cls(seed, num_subscribers, cumulated, np.zeros(0, dtype=np.int64))
-        totals = [drawing.block(block).sum() for block in range(num_blocks(num_subscribers))]
-        return cls(seed, num_subscribers, cumulated, np.cumsum([0, *totals]).astype(np.int64))
-
-    @property
-    def num_ends(self) -> int:
-        return int(self.ends_before[-1])
-
-    def block(self, block: int) -> Int64Array:
-        first, last = block_range(block, self.num_subscribers)
-        uniform = draws(self.seed, "spotify/followings", block).random(last - first)
-        return np.minimum(np.searchsorted(self.cumulated, uniform), len(self.cumulated) - 1) + 1
-
-
-@dataclass(frozen=True)
-class _Matching:
-    """Slot i of the subscribers' ends meets the topic that owns end ``permutation(i)``."""
-
-    followings: _Followings
-    ends: Int64Array
-    keys: npt.NDArray[np.uint64]
-
-    def draw(self, block: int) -> tuple[Int64Array, Int32Array]:
-        counts = self.followings.block(block)
-        size = self.followings.num_ends
-        images = np.empty(int(counts.sum()), dtype=np.int64)
-        half_bits = max(1, ((size - 1).bit_length() + 1) // 2)
-        permute(int(self.followings.ends_before[block]), self.keys, images, size, half_bits)
-        topics = np.searchsorted(self.ends, images, side="right")
-        rows = np.repeat(np.arange(len(counts)), counts)
-        pairs = np.unique(rows * len(self.ends) + topics)
-        rows, topics = np.divmod(pairs, len(self.ends))
-        offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(rows, minlength=len(counts)), out=offsets[1:])
-        return offsets, topics.astype(np.int32)
+    return Followings.of(num_subscribers, np.cumsum(shares) / shares.sum(), quantiles)
 
 
 def _popularity(num_topics: int, largest: int, num_ends: int) -> Int64Array:
