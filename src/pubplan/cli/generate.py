@@ -27,23 +27,27 @@ RawRates = Annotated[
 Topics = Annotated[int, typer.Option("--topics", help="Number of topics.")]
 
 
-@app.command()
-def spotify(
-    out: Out,
-    scale: Scale = 0.01,
-    raw: Raw = None,
-    raw_rates: RawRates = False,
-    seed: Seed = 0,
-    replace: Replace = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    master: Master = None,
-    conf: Conf = None,
-) -> None:
-    """Shaped like a ten-day Spotify trace: 1.1 M topics, 4.9 M subscribers, 12 M pairs at scale 1."""
-    from pubplan.generate import spotify as shape
+def _trace_command(name: str, told: str) -> None:
+    """Add the command of a shape of a trace."""
 
-    _write(shape(scale, seed), out, raw, raw_rates, replace, quiet, json, master, conf)
+    def command(
+        out: Out,
+        scale: Scale = 0.01,
+        raw: Raw = None,
+        raw_rates: RawRates = False,
+        seed: Seed = 0,
+        replace: Replace = False,
+        quiet: Quiet = False,
+        json: Json = False,
+        master: Master = None,
+        conf: Conf = None,
+    ) -> None:
+        from pubplan import generate
+
+        shape = getattr(generate, name)(scale, seed)
+        _write(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
+
+    app.command(name, help=told)(command)
 
 
 def _nodes_command(name: str, told: str) -> None:
@@ -70,6 +74,10 @@ def _nodes_command(name: str, told: str) -> None:
     app.command(name, help=told)(command)
 
 
+_trace_command(
+    "spotify", "Shaped like a ten-day Spotify trace: 1.1 M topics, 4.9 M subscribers, 12 M pairs at scale 1."
+)
+_trace_command("twitter", "Shaped like a ten-day Twitter trace: 8 M topics, 30 M subscribers, 683 M pairs at scale 1.")
 _nodes_command("uniform", "Nodes with 10 to 90 topics each, every topic equally likely.")
 _nodes_command("zipf", "Nodes with 10 to 90 topics each, topic i with probability proportional to 1 / i^2.")
 _nodes_command("exponential", "Nodes with 10 to 90 topics each, topic i with probability proportional to exp(-0.05 i).")

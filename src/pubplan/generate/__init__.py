@@ -4,7 +4,8 @@ from pubplan.generate.exponential import exponential
 from pubplan.generate.raw import write_raw
 from pubplan.generate.shape import Shape, generate
 from pubplan.generate.spotify import spotify
+from pubplan.generate.twitter import twitter
 from pubplan.generate.uniform import uniform
 from pubplan.generate.zipf import zipf
 
-__all__ = ["Shape", "exponential", "generate", "spotify", "uniform", "write_raw", "zipf"]
+__all__ = ["Shape", "exponential", "generate", "spotify", "twitter", "uniform", "write_raw", "zipf"]

@@ -55,11 +55,12 @@ def generate(shape: Shape, out: str | Path, *, replace: bool = False, spark: Spa
     num_topics, num_rows, draw = len(shape.rates), shape.num_subscribers, shape.draw
     with whole_directory(Path(out), marker=MANIFEST, replace=replace) as staging:
 
-        def write(block: int) -> tuple[Block, Int32Array, Int64Array]:
+        def write(block: int) -> tuple[Block, Int32Array, Int32Array]:
             offsets, topics = draw(block)
             ids = numbered_ids("s", *block_range(block, num_rows))
             entry = write_interests_block(staging, block, ids, offsets, topics)
-            return entry, *np.unique(topics, return_counts=True)
+            found, counts = np.unique(topics, return_counts=True)
+            return entry, found, counts.astype(np.int32)  # they travel: as small as they can be
 
         subscribers = np.zeros(num_topics, dtype=np.int64)
         entries = []

@@ -33,7 +33,7 @@ def match_rows(
 
     1. All slots meet their ends.
     2. Each row is sorted; repeats leave it.
-    3. What is missing is drawn again, and again sorted, until nothing is.
+    3. What is missing is drawn again, and sorted again, until nothing is.
     """
     size = ends[-1]
     images = np.empty(len(columns), dtype=np.int64)
@@ -51,10 +51,13 @@ def match_rows(
         kept = place + _sort_distinct(columns[place:last])  # 2
         end, tries = first + start, 0
         while is_refilled and kept < last:  # 3
-            for entry in range(kept, last):
+            entry = kept
+            while entry < last:
                 tries += 1  # so that the walk never closes
                 end = image_of((end + tries) % size, keys, size, half_bits)
                 columns[entry] = _owner(ends, guide, end, shift)
+                if not _holds(columns[place:kept], columns[entry]):
+                    entry += 1
             kept = place + _sort_distinct(columns[place:last])
         offsets[row + 1] = kept
         start += counts[row]
@@ -66,6 +69,19 @@ def _owner(ends: npt.NDArray[np.int64], guide: npt.NDArray[np.int32], end: int, 
     while ends[topic] <= end:
         topic += 1
     return topic  # type: ignore[return-value]
+
+
+@kernel
+def _holds(row: npt.NDArray[np.int32], value: int) -> bool:
+    """Whether ``value`` is in an ascending row."""
+    low, high = 0, len(row)
+    while low < high:
+        middle = (low + high) >> 1
+        if row[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(row) and row[low] == value
 
 
 @kernel
