@@ -56,6 +56,7 @@ def test_version(cli) -> None:
     ("shape", "options", "subscribers"),
     [
         ("spotify", ["--scale", "0.001"], 4900),
+        ("twitter", ["--scale", "0.001"], 30_000),
         ("uniform", ["--nodes", "50", "--topics", "20"], 50),
         ("zipf", ["--nodes", "50", "--topics", "20"], 50),
         ("exponential", ["--nodes", "50", "--topics", "20"], 50),

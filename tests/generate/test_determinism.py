@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pubplan.engine import blocks
-from pubplan.generate import exponential, generate, spotify, uniform, zipf
+from pubplan.generate import exponential, generate, spotify, twitter, uniform, zipf
 
 SHAPES = {
     "spotify": lambda seed: spotify(0.03, seed),  # three blocks
+    "twitter": lambda seed: twitter(0.005, seed),  # three blocks
     "uniform": lambda seed: uniform(70_000, 30, seed),  # two blocks
     "zipf": lambda seed: zipf(500, 30, seed),
     "exponential": lambda seed: exponential(500, 30, seed),
@@ -23,7 +24,7 @@ def test_the_seed_decides(shape, tmp_path) -> None:
     assert generate(shape(2), tmp_path / "c").digest != first
 
 
-@pytest.mark.parametrize("name", ["spotify", "uniform"])
+@pytest.mark.parametrize("name", ["spotify", "twitter", "uniform"])
 def test_cores_and_spark_do_not_matter(name, tmp_path, monkeypatch, spark) -> None:
     """One thread, several threads and Spark tasks write the same workload."""
     shape = SHAPES[name](1)

@@ -4,8 +4,8 @@ on Cloud* (ICDCS 2014, doi 10.1109/ICDCS.2014.63): users who tweeted are topics,
 Published (section IV-B, Appendix D) are 8 million topics, 30 million subscribers, 683.5 million pairs, 455 million
 tweets in ten days, and marks of the distributions. The shape goes through them:
 
-- topics per subscriber: a power law bent at 2000, 550 subscribers beyond 10^4; in addition many have exactly 20, and
-  some just 2000 or a little less;
+- topics per subscriber: a power law bent at 2000, about 550 subscribers beyond 10^4; besides, many have exactly 20, some
+  just 2000 or a little less;
 - subscribers per topic: a power law with 4000 topics beyond 10^4 and 66 beyond 10^6, flatter from 10^5 on, bent further
   down so that it gives exactly the number of pairs drawn;
 - rates: half of them below 10, 46 000 above 1000, one above 10^5, log-normal between these marks; on average they grow
@@ -13,8 +13,8 @@ tweets in ten days, and marks of the distributions. The shape goes through them:
 
 The exponents that are not published were set so that 3 million subscribers receive more than 7000 events and one of
 them 4 % of all. At smaller scales there are fewer of everybody, but the laws stay: a topic of average fame has as many
-subscribers as ever. Only the largest audiences shrink, to less than a tenth of the subscribers, and the other topics
-take their pairs; this shows below scale 0.1. Nobody follows more than a quarter of the topics.
+subscribers as ever. Only the largest audiences shrink, to at most a tenth of the subscribers or so, and the other
+topics take their pairs; this shows below scale 0.1. Nobody follows more than a quarter of the topics.
 
 Pairs are matched by a random permutation of the topics' ends, as in the configuration model; where a subscriber meets
 a topic twice, it draws again, so everybody follows as many topics as the law says. Every topic has a subscriber.
