@@ -1,4 +1,4 @@
-"""Generating and reading workloads of Spotify shape: speed, memory, growth."""
+"""Generating and reading workloads of Spotify and Twitter shape: speed, memory, growth."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ from pathlib import Path
 
 from benchmarks.measure import command, growth, measured, table
 
-SCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
+SCALES = {"spotify": (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1), "twitter": (1 / 64, 1 / 16, 1 / 4, 1)}
 
 
 def run(directory: Path) -> None:
     import pubplan
+
+    pubplan.build_workload(directory / "tiny", {"a": 1}, {"x": ["a"]}).csr()  # kernels are compiled now
+    for shape, scales in SCALES.items():
+        command("generate", shape, "--scale", 0.001, "--out", directory / f"{shape}-tiny")  # these too
+        _grow(directory, shape, scales)
+
+
+def _grow(directory: Path, shape: str, scales: tuple[float, ...]) -> None:
+    import pubplan
     from pubplan.workload.csr import csr_bytes
 
     rows, seconds = [], {"generate": [], "csr": []}
-    pubplan.build_workload(directory / "tiny", {"a": 1}, {"x": ["a"]}).csr()  # kernels are compiled now
-    for scale in SCALES:
-        out = directory / f"spotify-{scale}"
-        wall, peak = command("generate", "spotify", "--scale", scale, "--out", out)
+    for scale in scales:
+        out = directory / f"{shape}-{scale}"
+        wall, peak = command("generate", shape, "--scale", scale, "--out", out)
         workload = pubplan.read_workload(out)
         _, idle = measured(lambda: None)
         read, read_peak = measured(workload.csr)
@@ -31,6 +39,6 @@ def run(directory: Path) -> None:
             ]
         )
     header = ["scale", "pairs", "generate s", "peak MB", "csr() s", "arrays MB", "csr() peak / arrays"]
-    table("Workload, Spotify shape", header, rows)
-    exponents = {name: growth(SCALES, values) for name, values in seconds.items()}
+    table(f"Workload, {shape.capitalize()} shape; from 128 blocks on with Spark, its start included", header, rows)
+    exponents = {name: growth(scales, values) for name, values in seconds.items()}
     print("  growth exponent: " + ", ".join(f"{name} {value:.2f}" for name, value in exponents.items()))
