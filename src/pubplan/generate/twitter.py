@@ -4,8 +4,8 @@ on Cloud* (ICDCS 2014, doi 10.1109/ICDCS.2014.63): users who tweeted are topics,
 Published (section IV-B, Appendix D) are 8 million topics, 30 million subscribers, 683.5 million pairs, 455 million
 tweets in ten days, and marks of the distributions. The shape goes through them:
 
-- topics per subscriber: a power law bent at 2000, about 550 subscribers beyond 10^4; besides, many have exactly 20, some
-  just 2000 or a little less;
+- topics per subscriber: a power law bent at 2000, about 550 subscribers beyond 10^4; besides, many have exactly 20,
+  some just 2000 or a little less;
 - subscribers per topic: a power law with 4000 topics beyond 10^4 and 66 beyond 10^6, flatter from 10^5 on, bent further
   down so that it gives exactly the number of pairs drawn;
 - rates: half of them below 10, 46 000 above 1000, one above 10^5, log-normal between these marks; on average they grow
