@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pubplan.engine.blocks import (
     BLOCK_ROWS,
     BLOCK_SHIFT,
+    block_groups,
     block_name,
     block_range,
     map_blocks,
@@ -41,6 +42,7 @@ __all__ = [
     "Store",
     "Timings",
     "available_bytes",
+    "block_groups",
     "block_name",
     "block_range",
     "check_apart",

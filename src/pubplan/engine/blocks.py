@@ -120,6 +120,14 @@ def map_blocks(
     return _in_process(function, num_blocks) if spark is None else _on_spark(function, num_blocks, spark)
 
 
+def block_groups(num_blocks: int, spark: SparkSession | None = None) -> list[range]:
+    """Blocks in consecutive groups, some per core: for passes whose result is too big to be returned by every block."""
+    num_groups = min(num_blocks, TASKS_PER_CORE * (_num_cores() if spark is None else _parallelism(spark)))
+    return [
+        range(num_blocks * group // num_groups, num_blocks * (group + 1) // num_groups) for group in range(num_groups)
+    ]
+
+
 def _in_process(function: Callable[[int], Result], num_blocks: int) -> Iterator[Result]:
     threads = min(num_blocks, _num_cores())
     if threads == 1:

@@ -1,1 +1,76 @@
-"""How many VMs of which type satisfy everybody, what they cost, and which pair goes where."""
+"""``provision``: the cheapest fleet that satisfies everybody (MCSS).
+
+V. Setty, G. Kreitz, G. Urdaneta, R. Vitenberg, M. van Steen: Cost-Effective Resource Allocation for Deploying Pub/Sub
+on Cloud. ICDCS 2014, doi 10.1109/ICDCS.2014.63.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pubplan.planning import Bound, Family, solve_problem, verify_plan
+from pubplan.problems.provision.bound import (
+    mandatory_bound,
+    outgoing_bound,
+    paper_bound,
+    paper_refusal,
+    prices_bound,
+    prices_refusal,
+)
+from pubplan.problems.provision.catalogue import VmType, all_vm_types, find_vm_types
+from pubplan.problems.provision.methods import DEFAULT_METHOD, METHODS
+from pubplan.problems.provision.plan import (
+    PLACEMENTS,
+    SPLITS,
+    SPLITS_SCHEMA,
+    TYPES,
+    TYPES_SCHEMA,
+    VMS,
+    VMS_SCHEMA,
+    within_budget,
+)
+from pubplan.problems.provision.problem import DEFAULT_VM_TYPE, Problem
+from pubplan.problems.provision.verify import verify as evaluate
+
+_BOUNDS = (
+    Bound("paper", paper_bound, paper_refusal),
+    Bound("outgoing", outgoing_bound, beside=("paper",)),
+    Bound("mandatory", mandatory_bound, beside=("paper", "outgoing")),
+    Bound("prices", prices_bound, prices_refusal, beside=("paper", "outgoing", "mandatory")),
+)
+
+FAMILY = Family(
+    name="provision",
+    question="Everybody must be satisfied. How many VMs of which type, and which of them sends what to whom?",
+    methods={method.name: method for method in METHODS},
+    default_method=lambda problem: DEFAULT_METHOD,
+    bounds={bound.name: bound for bound in _BOUNDS},
+    default_bound="prices",
+    verify=evaluate,
+    restore=Problem.restore,
+    decisions={
+        VMS: (VMS_SCHEMA, None),
+        SPLITS: (SPLITS_SCHEMA, None),
+        TYPES: (TYPES_SCHEMA, None),
+    },
+    finish=within_budget,
+)
+
+
+solve = partial(solve_problem, FAMILY)
+verify = partial(verify_plan, FAMILY)
+
+__all__ = [
+    "DEFAULT_VM_TYPE",
+    "FAMILY",
+    "PLACEMENTS",
+    "SPLITS",
+    "TYPES",
+    "VMS",
+    "Problem",
+    "VmType",
+    "all_vm_types",
+    "find_vm_types",
+    "solve",
+    "verify",
+]

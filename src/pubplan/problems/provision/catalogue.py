@@ -129,21 +129,28 @@ def vm_cost(vm_type: VmType, count: int, seconds: Fraction) -> int:
 
 
 def transfer_cost(tiers: Sequence[Tier], period_seconds: int, num_bytes: int, seconds: Fraction) -> int:
-    """Micro-dollars for ``num_bytes`` in a window of ``seconds``, rounded up once.
+    """Micro-dollars for ``num_bytes`` in a window of ``seconds``, rounded up once."""
+    return math.ceil(exact_transfer_cost(tiers, period_seconds, Fraction(num_bytes), seconds))
+
+
+def exact_transfer_cost(tiers: Sequence[Tier], period_seconds: int, num_bytes: Fraction, seconds: Fraction) -> Fraction:
+    """Micro-dollars for ``num_bytes`` in a window of ``seconds``.
 
     The traffic is taken to go on alike for a whole period, so a tier's limit counts for a window in proportion to its
     length: of 10 TB a month, a tenth of a month has 1 TB.
     """
-    share = Fraction(seconds) / period_seconds
-    cost = Fraction(0)
-    below = Fraction(0)
-    for tier in tiers:
-        end = Fraction(num_bytes)
-        if tier.up_to_gb is not None:
-            end = min(end, tier.up_to_gb * BYTES_PER_GB * share)
+    cost, below = Fraction(0), Fraction(0)
+    for tier, limit in zip(tiers, tier_limits(tiers, period_seconds, seconds), strict=True):
+        end = num_bytes if limit is None else min(num_bytes, limit)
         cost += (end - below) * tier.micros_per_gb / BYTES_PER_GB
         below = end
-    return math.ceil(cost)
+    return cost
+
+
+def tier_limits(tiers: Sequence[Tier], period_seconds: int, seconds: Fraction) -> list[Fraction | None]:
+    """How many bytes of a window of ``seconds`` each tier goes up to."""
+    share = Fraction(seconds) / period_seconds
+    return [None if tier.up_to_gb is None else tier.up_to_gb * BYTES_PER_GB * share for tier in tiers]
 
 
 def read_catalogue(path: Path) -> Mapping[str, VmType]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pubplan.engine import map_blocks, open_store, stage
+from pubplan.engine import block_groups, map_blocks, open_store, stage
 from pubplan.kernels import count_columns, transpose
 from pubplan.planning import Draft, Method
 from pubplan.problems.select.kernels import ANY_KEY, MAX_KEY, block_values, eager_greedy, lazy_greedy
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 BoolArray = npt.NDArray[np.bool_]
-GROUPS = 16
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,7 @@ class _Run:
         self.max_pairs = max_pairs
         self.spark = spark
         self.store = open_store(spark)
+        self.groups = block_groups(len(problem.workload.interests_blocks), spark)
         self.is_whole = problem.objective == "b3m"
         self.events = np.minimum(problem.rates, MAX_THRESHOLD)
         self.subscribers = problem.workload.topic_array("subscribers")
@@ -110,15 +110,14 @@ class _Run:
     def _look(self, served: BoolArray, candidates: Int32Array) -> tuple[Int64Array, int]:
         """Value all topics, leave the interests of ``candidates`` in the store; also the weight that wants nothing."""
         reader, store, events, is_whole = self.problem.rows(), self.store, self.events, self.is_whole
-        num_blocks = len(self.problem.workload.interests_blocks)
-        num_groups = min(num_blocks, GROUPS)
+        groups = self.groups
         place = np.full(len(events), -1, dtype=np.int32)
         place[candidates] = np.arange(len(candidates), dtype=np.int32)
 
         def value(group: int) -> int:
             values = np.zeros(len(events), dtype=np.int64)
             idle, parts = 0, []
-            for block in range(num_blocks * group // num_groups, num_blocks * (group + 1) // num_groups):
+            for block in groups[group]:
                 rows = reader.read(block)
                 slope = np.ones_like(rows.thresholds) if is_whole else slopes(rows.thresholds)
                 rooms = np.empty_like(rows.thresholds)
@@ -151,9 +150,9 @@ class _Run:
             store.put(group, **{name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS})
             return int(idle)
 
-        idle = sum(map_blocks(value, num_groups, self.spark))
+        idle = sum(map_blocks(value, len(groups), self.spark))
         total = np.zeros(len(events), dtype=np.int64)
-        for group in range(num_groups):
+        for group in range(len(groups)):
             total += store.get(group, "values")
         return total, idle
 
@@ -161,9 +160,8 @@ class _Run:
         self, candidates: Int32Array, begin: Int32Array, left: int, floor: tuple[int, int]
     ) -> tuple[Int32Array, Int64Array, Int64Array]:
         """The greedy among candidates, whose interests are in the store: what it chooses, with cost and gain so far."""
-        num_groups = min(len(self.problem.workload.interests_blocks), GROUPS)
         lengths, topics, rooms, slope, weights = (
-            np.concatenate([self.store.get(group, name) for group in range(num_groups)]) for name in _COLUMNS
+            np.concatenate([self.store.get(group, name) for group in range(len(self.groups))]) for name in _COLUMNS
         )
         row_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         counted = np.zeros(len(candidates), dtype=np.int64)

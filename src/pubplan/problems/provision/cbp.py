@@ -1,0 +1,55 @@
+"""``cbp``: all pairs of a topic together, on the VM deployed last if they fit (CustomBinPacking).
+
+The paper's optimisations are the letters of ``steps``: (b) pairs are grouped by topic, (c) the topic with the largest
+stream comes first, (d) among existing VMs the one with the most free capacity comes first, (e) new VMs are deployed
+where that is cheaper than distributing a topic over existing ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pubplan.problems.provision.catalogue import VmType
+from pubplan.problems.provision.kernels import custom_pack
+from pubplan.problems.provision.packing import Packing, Stage2, packing_of, vm_worth
+from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.selection import Selection
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+
+@dataclass(frozen=True)
+class CbpParameters:
+    """``steps``: the optimisations in force, ``b`` to ``e``; ``order``: what (c) goes by, a topic's ``stream`` or its
+    ``traffic``, the streams of all its pairs.
+    """
+
+    steps: str = "bcde"
+    order: str = "stream"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.steps, str) or not set(self.steps) <= set("bcde") or "b" not in self.steps:
+            raise ValueError(f"steps are letters of bcde with b among them, not {self.steps!r}; without b it is ffbp.")
+        if self.order not in ("stream", "traffic"):
+            raise ValueError(f"order must be stream or traffic, not {self.order!r}.")
+
+
+def pack(
+    problem: Problem, vm_type: VmType, selection: Selection, parameters: CbpParameters, spark: SparkSession | None
+) -> Packing:
+    streams, counts, steps = problem.streams, selection.counts, parameters.steps
+    topics = np.flatnonzero(counts)
+    if "c" in steps:
+        sizes = streams[topics] if parameters.order == "stream" else streams[topics] * counts[topics]
+        topics = topics[np.argsort(-sizes, kind="stable")]
+    worth = vm_worth(problem, vm_type)
+    limit = problem.limit(vm_type)
+    parts = custom_pack(topics, streams, counts, limit, "d" in steps, "e" in steps, worth)
+    return packing_of(problem, vm_type, parts)
+
+
+STAGE = Stage2("cbp", pack, "topic by topic, the largest stream first", "T log T + splits x log B", CbpParameters)

@@ -1,0 +1,143 @@
+"""From fleets to the draft of a plan: the cheapest one, and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pubplan.engine import block_range
+from pubplan.errors import Infeasible, Reason
+from pubplan.planning import BlockTable, Draft, Exact
+from pubplan.problems.provision.catalogue import MICROS, VmType
+from pubplan.problems.provision.packing import Packing, placer, total_cost
+from pubplan.problems.provision.plan import (
+    PLACEMENTS,
+    PLACEMENTS_SCHEMA,
+    SPLITS,
+    SPLITS_SCHEMA,
+    TYPES,
+    TYPES_SCHEMA,
+    VMS,
+    VMS_SCHEMA,
+)
+from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.selection import Selection
+from pubplan.workload import Int32Array, Int64Array
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """What was found for one VM type: a packing of a selection, or why there is none."""
+
+    vm_type: VmType
+    selection: Selection | None = None
+    packing: Packing | None = None
+    refusals: tuple[Reason, ...] = ()
+
+
+def draft_of(problem: Problem, fleets: Sequence[Fleet], spark: SparkSession | None) -> Draft:
+    """A draft of the cheapest fleet, with the others beside it.
+
+    Raises:
+        Infeasible: no VM type can satisfy everybody.
+    """
+    feasible = [(fleet, fleet.selection, fleet.packing) for fleet in fleets if fleet.packing and fleet.selection]
+    if not feasible:
+        refusals = [reason for fleet in fleets for reason in fleet.refusals]
+        raise Infeasible("No VM type can satisfy everybody.", refusals)
+    best, selection, packing = min(
+        ((fleet, chosen, packed) for fleet, chosen, packed in feasible), key=lambda found: total_cost(problem, found[2])
+    )
+    cost = total_cost(problem, packing)
+    decisions = {
+        PLACEMENTS: _placements(problem, packing, selection, spark),
+        VMS: _vms(problem, packing),
+        SPLITS: _splits(problem, packing),
+        TYPES: pa.Table.from_pylist([_type(problem, fleet, best) for fleet in fleets], schema=TYPES_SCHEMA),
+    }
+    return Draft(decisions, Exact(cost, MICROS), reasons=_binding(problem, packing), aside=selection)
+
+
+def _placements(problem: Problem, packing: Packing, selection: Selection, spark: SparkSession | None) -> BlockTable:
+    place, num_subscribers = placer(problem, packing, selection, spark), problem.workload.counts.subscribers
+
+    def make(block: int) -> pa.Table:
+        pairs, vms = place(block)
+        first, last = block_range(block, num_subscribers)
+        offsets = np.zeros(last - first + 1, dtype=np.int32)
+        np.cumsum(pairs.lengths, out=offsets[1:])
+        lists = [_lists(offsets, values) for values in (pairs.topics, vms)]
+        return pa.Table.from_arrays([np.arange(first, last), *lists], schema=PLACEMENTS_SCHEMA)
+
+    return BlockTable(len(problem.workload.interests_blocks), make)
+
+
+def _lists(offsets: Int32Array, values: Int32Array) -> pa.ListArray:
+    kind = PLACEMENTS_SCHEMA.field("topics").type
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, pa.int32()), type=kind)
+
+
+def _vms(problem: Problem, packing: Packing) -> pa.Table:
+    streams = packing.streams[packing.topics]
+    incoming, outgoing = packing.by_vm(streams), packing.by_vm(packing.pairs * streams)
+    numbers: Int64Array = np.arange(packing.num_vms)
+    price = problem.costs(packing.vm_type, 1, 0, 0)[0]
+    columns = [
+        numbers.astype(np.int32),
+        pa.array([packing.vm_type.name] * packing.num_vms, pa.string()),
+        incoming + outgoing,
+        incoming,
+        outgoing,
+        packing.by_vm(np.ones_like(packing.pairs)),
+        packing.by_vm(packing.pairs),
+        np.full(packing.num_vms, price, dtype=np.int64),
+    ]
+    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=VMS_SCHEMA)
+
+
+def _splits(problem: Problem, packing: Packing) -> pa.Table:
+    parts_of = np.bincount(packing.topics, minlength=1)
+    is_split = parts_of[packing.topics] > 1
+    topics = packing.topics[is_split].astype(np.int32)
+    topic_ids = problem.workload.topics("topic_id")["topic_id"].take(pa.array(topics)).combine_chunks()
+    vms = packing.vms[is_split].astype(np.int32)
+    order = np.lexsort((vms, topics))
+    table = pa.table([topics, topic_ids, vms, packing.pairs[is_split]], schema=SPLITS_SCHEMA)
+    return table.take(pa.array(order))
+
+
+def _type(problem: Problem, fleet: Fleet, best: Fleet) -> dict[str, object]:
+    row: dict[str, object] = dict.fromkeys(TYPES_SCHEMA.names, 0)
+    row |= {"type": fleet.vm_type.name, "chosen": fleet is best, "limit": problem.limit(fleet.vm_type)}
+    packing = fleet.packing
+    if packing is None:
+        return row | {"refused": "; ".join(str(reason) for reason in fleet.refusals)}
+    costs = problem.costs(fleet.vm_type, packing.num_vms, packing.incoming, packing.outgoing)
+    return row | {
+        "vms": packing.num_vms,
+        "incoming": packing.incoming,
+        "outgoing": packing.outgoing,
+        "vm_cost": costs[0],
+        "incoming_cost": costs[1],
+        "outgoing_cost": costs[2],
+        "cost": sum(costs),
+        "refused": "",
+    }
+
+
+def _binding(problem: Problem, packing: Packing) -> tuple[Reason, ...]:
+    """What keeps the fleet from being smaller: one VM less would have to carry more than it may."""
+    if packing.num_vms == 0:
+        return ()
+    used, fewer = packing.incoming + packing.outgoing, packing.num_vms - 1
+    have = fewer * problem.limit(packing.vm_type)
+    if have >= used:
+        return (Reason("bytes per VM", used, have, f"{fewer} VMs could carry this if it were packed without gaps"),)
+    return (Reason("bytes per VM", used, have, f"what {fewer} VMs carry"),)

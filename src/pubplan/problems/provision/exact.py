@@ -1,0 +1,62 @@
+"""``exact``: for every subscriber the topics with the least traffic that are enough.
+
+With one message size that is the smallest sum of rates that reaches the threshold, found over a bitset of sums; with
+sizes per topic, the cover of the fewest bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pubplan.planning import NoParameters
+from pubplan.problems.provision.kernels import cheapest_covers
+from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.selection import Pairs, Selection, Stage1, Weights, selection_of
+from pubplan.workload import Int64Array, Rows
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+
+@dataclass(frozen=True)
+class CheapestCovers:
+    """Chooses covers of least cost.
+
+    ``costs`` are by topic, ``cost_per_event`` what an event costs at least. The sums are what the covers cost, what
+    they must cost at least, how many are not exact, and how many subscribers cannot be satisfied.
+    """
+
+    events: Int64Array
+    costs: Int64Array
+    cost_per_event: int
+
+    def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
+        return cover(rows, self.events, self.costs[rows.topics], self.cost_per_event)
+
+
+def cover(rows: Rows, events: Int64Array, costs: Int64Array, cost_per_event: int) -> tuple[Pairs, Int64Array]:
+    """Covers of least cost, with costs by entry of the rows."""
+    lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
+    totals = np.zeros(4, np.int64)
+    size = cheapest_covers(
+        *(rows.offsets, rows.topics, events, costs, cost_per_event, rows.thresholds, lengths, chosen, totals)
+    )
+    return Pairs(lengths, chosen[:size]), totals
+
+
+def least_traffic(problem: Problem, events: Int64Array) -> CheapestCovers:
+    """Chooses the covers with the least traffic: events if they are all of one size, else bytes."""
+    is_uniform = problem.size is not None
+    return CheapestCovers(events, problem.rates if is_uniform else problem.streams, int(is_uniform))
+
+
+def select(
+    problem: Problem, limit: int, weights: Weights, parameters: NoParameters, spark: SparkSession | None
+) -> tuple[Selection, ...]:
+    return (selection_of(problem, "exact", least_traffic(problem, problem.usable(limit)), spark)[0],)
+
+
+STAGE = Stage1("exact", select, "the least traffic per subscriber", "P x threshold / 64, with sizes P x threshold")

@@ -1,0 +1,60 @@
+"""``gsp``: the topic with the most benefit per cost, again and again (GreedySelectPairs).
+
+The benefit of a topic is the share of what the subscriber misses that it fills, at most 1; its cost is its stream in
+and out. So every topic that does not exceed what is missing is equally good, and better than those that do: of these
+the smallest is best. Among equals the paper leaves the choice open; here it is a parameter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pubplan.problems.provision.kernels import greedy_covers
+from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.selection import Pairs, Selection, Stage1, Weights, selection_of
+from pubplan.workload import Int64Array, Rows
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+
+@dataclass(frozen=True)
+class GspParameters:
+    """``ties``: among equally good topics, the ``largest`` or the ``smallest`` first; then the first one."""
+
+    ties: str = "largest"
+
+    def __post_init__(self) -> None:
+        if self.ties not in ("largest", "smallest"):
+            raise ValueError(f"ties must be largest or smallest, not {self.ties!r}.")
+
+
+@dataclass(frozen=True)
+class GreedyCovers:
+    """Chooses greedily."""
+
+    events: Int64Array
+    sizes: Int64Array
+    largest_first: bool = True
+
+    def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
+        lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
+        size = greedy_covers(
+            *(rows.offsets, rows.topics, self.events, self.sizes, rows.thresholds, self.largest_first),
+            lengths,
+            chosen,
+        )
+        return Pairs(lengths, chosen[:size]), np.zeros(0, np.int64)
+
+
+def select(
+    problem: Problem, limit: int, weights: Weights, parameters: GspParameters, spark: SparkSession | None
+) -> tuple[Selection, ...]:
+    chooser = GreedyCovers(problem.usable(limit), problem.sizes, parameters.ties == "largest")
+    return (selection_of(problem, "gsp", chooser, spark)[0],)
+
+
+STAGE = Stage1("gsp", select, "greedily by benefit per cost", "P x topics chosen per subscriber", GspParameters)

@@ -1,0 +1,96 @@
+"""``joint``: covers that also spare incoming streams.
+
+What a subscriber takes costs its own traffic and, the first time somebody takes a topic, the topic's stream into the
+cloud. Topics that some subscriber cannot do without flow in anyway and cost nothing more. Every other topic has a
+price: its stream, shared by all who took it in the round before. Subscribers choose by traffic and price; topics that
+few take become dear, are given up, and their takers move to topics that flow anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pubplan.problems.provision.exact import CheapestCovers, least_traffic
+from pubplan.problems.provision.gsp import GreedyCovers
+from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.selection import (
+    Selection,
+    Stage1,
+    Weights,
+    chosen_pairs,
+    pass_over,
+    selection_of,
+)
+from pubplan.problems.provision.survey import survey, traffic
+from pubplan.workload import Int64Array
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+UNIT = 1 << 10
+"""Costs of covers are in units of 1 / UNIT of an event, or of a byte where sizes differ."""
+
+
+@dataclass(frozen=True)
+class JointParameters:
+    """``rounds``: how often prices are set and covers chosen by them."""
+
+    rounds: int = 2
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rounds, int) or isinstance(self.rounds, bool) or not 1 <= self.rounds <= 100:
+            raise ValueError(f"rounds must be a whole number from 1 to 100, not {self.rounds!r}.")
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """What taking a topic costs: ``costs`` by topic, prices included, and ``cost_per_event`` where there is none."""
+
+    costs: Int64Array
+    cost_per_event: int
+
+    @classmethod
+    def of(cls, problem: Problem, weights: Weights, prices: Int64Array) -> Pricing:
+        """From prices in units."""
+        is_uniform = problem.size is not None
+        own = (problem.rates if is_uniform else problem.streams) * (UNIT * weights.outgoing)
+        return cls(own + weights.incoming * prices, UNIT * weights.outgoing if is_uniform else 0)
+
+
+def shared_prices(problem: Problem, mandatory: Int64Array, takers: Int64Array) -> Int64Array:
+    """The stream of each topic that nobody needs, shared by its takers; nobody's is asked in full."""
+    prices = UNIT * traffic(problem) // np.maximum(1, takers)
+    prices[mandatory > 0] = 0
+    return prices
+
+
+def select(
+    problem: Problem, limit: int, weights: Weights, parameters: JointParameters, spark: SparkSession | None
+) -> tuple[Selection, ...]:
+    """Rounds of prices and covers; the covers of ``exact`` and ``gsp`` come along as fallbacks."""
+    events = problem.usable(limit)
+    surveyed = survey(problem, limit, spark)
+    takers = surveyed.exact
+    for number in range(1, parameters.rounds + 1):
+        pricing = Pricing.of(problem, weights, shared_prices(problem, surveyed.mandatory, takers))
+        chooser = CheapestCovers(events, pricing.costs, pricing.cost_per_event)
+        if number < parameters.rounds:
+            takers = pass_over(problem, {"joint": chooser}, spark)["joint"].counts
+    exact, greedy = least_traffic(problem, events), GreedyCovers(events, problem.sizes)
+    return (
+        selection_of(problem, "joint", chooser, spark)[0],
+        Selection("exact", surveyed.exact, chosen_pairs(problem, exact)),
+        Selection("gsp", surveyed.greedy, chosen_pairs(problem, greedy)),
+    )
+
+
+STAGE = Stage1(
+    "joint",
+    select,
+    "the least traffic, incoming streams included",
+    "P x threshold for each round, P x threshold / 64 where free topics do",
+    JointParameters,
+)

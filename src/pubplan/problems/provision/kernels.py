@@ -1,0 +1,718 @@
+"""The loops of ``provision``: covers of subscribers, packing of topics, placing of pairs.
+
+A cover of a subscriber is a set of its topics that together bring at least what it needs. In a cover without a
+superfluous topic the last topic, in whatever order, is the one that crosses the need; so it is enough to know which
+sums below the need can be reached, and with what the crossing topic brings them to.
+
+Rows come as CSR: ``topics[offsets[row] : offsets[row + 1]]``. Chosen topics are written end to end into ``chosen``, in
+the order of the row, with their number per row in ``lengths``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pubplan.kernels import kernel
+from pubplan.workload import Int32Array, Int64Array
+
+BoolArray = npt.NDArray[np.bool_]
+WordArray = npt.NDArray[np.uint64]
+
+NO_COST = 2**62
+"""More than any cover costs."""
+
+MAX_CELLS = 2**24
+"""Up to so many sums, over all topics of a subscriber, covers are exact."""
+
+
+@kernel
+def first_covers(
+    offsets: Int64Array,
+    topics: Int32Array,
+    events: Int64Array,
+    thresholds: Int64Array,
+    lengths: Int32Array,
+    chosen: Int32Array,
+) -> int:
+    """Take each subscriber's topics in their order until it has enough; returns how many were taken."""
+    size = 0
+    for row in range(len(thresholds)):
+        need, before = thresholds[row], size
+        for entry in range(offsets[row], offsets[row + 1]):
+            if need <= 0:
+                break
+            topic = topics[entry]
+            if events[topic] > 0:
+                need -= events[topic]
+                chosen[size] = topic
+                size += 1
+        lengths[row] = size - before
+    return size
+
+
+@kernel
+def greedy_covers(
+    offsets: Int64Array,
+    topics: Int32Array,
+    events: Int64Array,
+    sizes: Int64Array,
+    thresholds: Int64Array,
+    largest_first: bool,
+    lengths: Int32Array,
+    chosen: Int32Array,
+) -> int:
+    """Take the topic with the most benefit per cost until a subscriber has enough; returns how many were taken.
+
+    The benefit is min(1, events / missing), the cost 2 events x size: the best topic has the least
+    max(missing, events) x size. Ties go to the topic with the most events, or the fewest; then to the first one.
+    """
+    size = 0
+    taken = np.zeros(0, dtype=np.bool_)
+    for row in range(len(thresholds)):
+        need, before = thresholds[row], size
+        first, last = offsets[row], offsets[row + 1]
+        if last - first > len(taken):
+            taken = np.zeros(2 * (last - first), dtype=np.bool_)
+        taken[: last - first] = False
+        while need > 0:
+            best, best_key, best_events = -1, NO_COST, 0
+            for entry in range(first, last):
+                topic = topics[entry]
+                brings = events[topic]
+                if brings <= 0 or taken[entry - first]:
+                    continue
+                key = max(need, brings) * sizes[topic]
+                is_better = key < best_key
+                if key == best_key:
+                    is_better = brings > best_events if largest_first else brings < best_events
+                if is_better:
+                    best, best_key, best_events = entry - first, key, brings
+            if best < 0:
+                break
+            taken[best] = True
+            need -= best_events
+        for place in range(last - first):
+            if taken[place]:
+                chosen[size] = topics[first + place]
+                size += 1
+        lengths[row] = size - before
+    return size
+
+
+@kernel
+def smallest_sum(events: Int64Array, num_items: int, need: int, history: WordArray, taken: BoolArray) -> int:
+    """The least sum of items that reaches ``need``; marks the items of one such sum.
+
+    ``history`` has room for a bitset of the sums below the need, before each item and after the last: bit s of the
+    bitset before item i says whether items before i can add up to s. Items must be able to reach the need.
+    """
+    num_words = (need + 63) >> 6
+    for word in range(num_words):
+        history[word] = 0
+    history[0] = 1
+    best, best_item, best_sum = NO_COST, -1, 0
+    for item in range(num_items):
+        base = item * num_words
+        brings = events[item]
+        # The least reachable sum from which this item crosses the need.
+        least = max(0, need - brings)
+        word = least >> 6
+        bits = history[base + word] & (~np.uint64(0) << np.uint64(least & 63))
+        while bits == 0 and word + 1 < num_words:
+            word += 1
+            bits = history[base + word]
+        if bits != 0:
+            found = (word << 6) + lowest_bit(bits)
+            if found < need and found + brings < best:
+                best, best_item, best_sum = found + brings, item, found
+                if best == need:
+                    break
+        after = base + num_words
+        whole, part = brings >> 6, np.uint64(brings & 63)
+        for word in range(num_words):
+            moved = np.uint64(0)
+            if word >= whole:
+                moved = history[base + word - whole] << part
+                if part > 0 and word > whole:
+                    moved |= history[base + word - whole - 1] >> (np.uint64(64) - part)
+            history[after + word] = history[base + word] | moved
+    for item in range(num_items):
+        taken[item] = False
+    taken[best_item] = True
+    rest = best_sum
+    for item in range(best_item - 1, -1, -1):
+        word = item * num_words + (rest >> 6)
+        if not (history[word] >> np.uint64(rest & 63)) & np.uint64(1):
+            taken[item] = True
+            rest -= events[item]
+    return best
+
+
+@kernel
+def lowest_bit(bits: np.uint64) -> int:
+    """The place of the lowest bit that is set."""
+    place = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if bits & ((np.uint64(1) << np.uint64(step)) - np.uint64(1)) == 0:
+            bits >>= np.uint64(step)
+            place += step
+    return place
+
+
+@kernel
+def cheapest_sum(
+    events: Int64Array,
+    costs: Int64Array,
+    num_items: int,
+    need: int,
+    values: npt.NDArray[np.int64],
+    flags: BoolArray,
+    taken: BoolArray,
+) -> int:
+    """The least cost of items whose events reach ``need``; marks the items of one such set.
+
+    ``values`` has room for two rows of ``need`` numbers, ``flags`` for a row per item.
+    """
+    for reached in range(need):
+        values[reached] = NO_COST
+    values[0] = 0
+    best, best_item, best_sum = NO_COST, -1, 0
+    old, new = 0, need
+    for item in range(num_items):
+        brings, cost = events[item], costs[item]
+        least = max(0, need - brings)
+        smallest = NO_COST
+        for reached in range(least, need):
+            smallest = min(smallest, values[old + reached])
+        if smallest + cost < best:
+            best, best_item = smallest + cost, item
+            best_sum = least
+            while values[old + best_sum] != smallest:
+                best_sum += 1
+        row = item * need
+        for reached in range(min(brings, need)):
+            values[new + reached] = values[old + reached]
+            flags[row + reached] = False
+        for reached in range(brings, need):
+            through = values[old + reached - brings] + cost
+            is_through = through < values[old + reached]
+            values[new + reached] = through if is_through else values[old + reached]
+            flags[row + reached] = is_through
+        old, new = new, old
+    for item in range(num_items):
+        taken[item] = False
+    taken[best_item] = True
+    rest = best_sum
+    for item in range(best_item - 1, -1, -1):
+        if flags[item * need + rest]:
+            taken[item] = True
+            rest -= events[item]
+    return best
+
+
+@kernel
+def rough_sum(events: Int64Array, costs: Int64Array, num_items: int, need: int, taken: BoolArray) -> tuple[int, int]:
+    """Items whose events reach ``need``, by cost per event, and without superfluous ones: their cost.
+
+    Also a cost that no set is below: that of the fractional one.
+    """
+    order = np.argsort(costs[:num_items] / events[:num_items], kind="mergesort")
+    for item in range(num_items):
+        taken[item] = False
+    rest, cost, least = need, 0, 0
+    for item in order:
+        if rest <= 0:
+            break
+        least = cost + int(costs[item] * (min(rest, events[item]) / events[item]) * (1 - 1e-9))
+        taken[item] = True
+        cost += costs[item]
+        rest -= events[item]
+    for place in range(num_items - 1, -1, -1):
+        item = order[place]
+        if taken[item] and events[item] <= -rest:
+            taken[item] = False
+            rest += events[item]
+            cost -= costs[item]
+    return cost, least
+
+
+@kernel
+def cheapest_covers(
+    offsets: Int64Array,
+    topics: Int32Array,
+    events: Int64Array,
+    costs: Int64Array,
+    cost_per_event: int,
+    thresholds: Int64Array,
+    lengths: Int32Array,
+    chosen: Int32Array,
+    totals: Int64Array,
+) -> int:
+    """Give each subscriber a cover of least cost; returns how many topics were taken.
+
+    ``costs`` are by entry of the rows, each at least ``cost_per_event`` x events: where that is exact, the topic is
+    plain. ``totals`` takes what the covers cost, what they must cost at least (less where a row is too big to be
+    exact), how many rows are not exact, and how many cannot reach their threshold.
+
+    1. Whoever needs everything takes everything; what nobody can do without is taken in any case.
+    2. A set of plain topics that hits the need exactly costs the least there can be; so does the smallest sum if all
+       topics are plain.
+    3. Otherwise, of topics with the same events only the cheapest can be of use, as many as fill the need.
+    """
+    size = 0
+    longest = 0
+    for row in range(len(thresholds)):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    item_events, item_costs = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
+    places, taken = np.empty(longest, dtype=np.int64), np.zeros(longest, dtype=np.bool_)
+    is_chosen = np.zeros(longest, dtype=np.bool_)
+    history = np.empty(0, dtype=np.uint64)
+    values, flags = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
+    uses = np.empty(0, dtype=np.int64)
+    for row in range(len(thresholds)):
+        first, last = offsets[row], offsets[row + 1]
+        need, before = thresholds[row], size
+        total = 0
+        for entry in range(first, last):
+            total += events[topics[entry]]
+        slack = total - need
+        if slack < 0:
+            totals[3] += 1
+        least = 0
+        # 1
+        num_items, num_plain = 0, 0
+        for entry in range(first, last):
+            brings = events[topics[entry]]
+            is_chosen[entry - first] = thresholds[row] > 0 and brings > max(slack, 0)
+            if is_chosen[entry - first]:
+                need -= brings
+                least += costs[entry]
+        if need > 0 and slack > 0:
+            for entry in range(first, last):
+                brings = events[topics[entry]]
+                if brings > 0 and not is_chosen[entry - first]:
+                    item_events[num_items], item_costs[num_items] = brings, costs[entry]
+                    places[num_items] = entry - first
+                    num_items += 1
+                    num_plain += costs[entry] == cost_per_event * brings
+        if num_items > 0:
+            is_done = False
+            cost = 0
+            if num_plain > 0 and cost_per_event > 0 and (num_plain + 1) * need <= MAX_CELLS:  # 2
+                num_words = (need + 63) >> 6
+                if (num_plain + 1) * num_words > len(history):
+                    history = np.empty(2 * (num_plain + 1) * num_words, dtype=np.uint64)
+                num_moved = 0
+                if num_plain < num_items:
+                    for item in range(num_items):
+                        if item_costs[item] == cost_per_event * item_events[item]:
+                            swap(item_events, item_costs, places, num_moved, item)
+                            num_moved += 1
+                reachable = 0
+                for item in range(num_plain):
+                    reachable += item_events[item]
+                if reachable >= need:
+                    reached = smallest_sum(item_events, num_plain, need, history, taken)
+                    is_done = reached == need or num_plain == num_items
+                    cost = cost_per_event * reached
+                    if is_done:
+                        for item in range(num_plain):
+                            if taken[item]:
+                                is_chosen[places[item]] = True
+            if not is_done:  # 3
+                if need > len(uses):
+                    uses = np.empty(2 * need, dtype=np.int64)
+                num_items = useful_items(item_events, item_costs, places, num_items, need, uses)
+                if num_items * need <= MAX_CELLS:
+                    if 2 * need > len(values):
+                        values = np.empty(4 * need, dtype=np.int64)
+                    if num_items * need > len(flags):
+                        flags = np.empty(2 * num_items * need, dtype=np.bool_)
+                    cost = cheapest_sum(item_events, item_costs, num_items, need, values, flags, taken)
+                    least += cost
+                else:
+                    cost, fraction = rough_sum(item_events, item_costs, num_items, need, taken)
+                    least += fraction
+                    totals[2] += 1
+                for item in range(num_items):
+                    if taken[item]:
+                        is_chosen[places[item]] = True
+            else:
+                least += cost
+        for place in range(last - first):
+            if is_chosen[place]:
+                totals[0] += costs[first + place]
+                chosen[size] = topics[first + place]
+                size += 1
+        totals[1] += least
+        lengths[row] = size - before
+    return size
+
+
+@kernel
+def swap(events: Int64Array, costs: Int64Array, places: Int64Array, one: int, other: int) -> None:
+    events[one], events[other] = events[other], events[one]
+    costs[one], costs[other] = costs[other], costs[one]
+    places[one], places[other] = places[other], places[one]
+
+
+@kernel
+def useful_items(
+    events: Int64Array, costs: Int64Array, places: Int64Array, num_items: int, need: int, uses: Int64Array
+) -> int:
+    """Keep, of the items with the same events, the cheapest ones that together reach the need; of those that reach it
+    alone, the cheapest. Returns how many are left, cheapest first.
+    """
+    order = np.argsort(costs[:num_items], kind="mergesort")
+    old_events, old_costs, old_places = events[:num_items].copy(), costs[:num_items].copy(), places[:num_items].copy()
+    uses[:need] = 0
+    num_kept = 0
+    for item in order:
+        brings = min(old_events[item], need)
+        uses[brings - 1] += brings
+        if uses[brings - 1] < need + brings:
+            events[num_kept], costs[num_kept], places[num_kept] = brings, old_costs[item], old_places[item]
+            num_kept += 1
+    return num_kept
+
+
+@kernel
+def mandatory_topics(
+    offsets: Int64Array,
+    topics: Int32Array,
+    events: Int64Array,
+    thresholds: Int64Array,
+    lengths: Int32Array,
+    chosen: Int32Array,
+) -> int:
+    """Name the topics without which a subscriber cannot reach its threshold; returns how many there are."""
+    size = 0
+    for row in range(len(thresholds)):
+        before, total = size, 0
+        for entry in range(offsets[row], offsets[row + 1]):
+            total += events[topics[entry]]
+        for entry in range(offsets[row], offsets[row + 1]):
+            if total - events[topics[entry]] < thresholds[row]:
+                chosen[size] = topics[entry]
+                size += 1
+        lengths[row] = size - before
+    return size
+
+
+# Free capacity of VMs as a tree of maxima: VM i is leaf ``width + i``, its parent is half its place, the root is 1.
+
+
+@kernel
+def set_free(tree: Int64Array, vm: int, free: int) -> None:
+    """Change the free capacity of a VM."""
+    place = len(tree) // 2 + vm
+    tree[place] = free
+    place >>= 1
+    while place >= 1:
+        largest = max(tree[2 * place], tree[2 * place + 1])
+        if tree[place] == largest:
+            break
+        tree[place] = largest
+        place >>= 1
+
+
+@kernel
+def first_with(tree: Int64Array, need: int) -> int:
+    """The first VM with at least ``need`` free, or -1."""
+    if tree[1] < need:
+        return -1
+    place, width = 1, len(tree) // 2
+    while place < width:
+        place *= 2
+        if tree[place] < need:
+            place += 1
+    return place - width
+
+
+@kernel
+def widened(tree: Int64Array, num_vms: int) -> Int64Array:
+    """The tree itself while it has a leaf left, else one of twice the width; VMs that are not there have -1 free."""
+    width = len(tree) // 2
+    if num_vms < width:
+        return tree
+    wide = np.full(4 * width, -1, dtype=np.int64)
+    for vm in range(num_vms):
+        set_free(wide, vm, tree[width + vm])
+    return wide
+
+
+@kernel
+def put_part(parts: Int64Array, num_parts: int, topic: int, vm: int, pairs: int) -> Int64Array:
+    """Note that a VM carries so many pairs of a topic; the table grows as needed."""
+    if num_parts == len(parts):
+        longer = np.empty((2 * num_parts + 16, 3), dtype=np.int64)
+        longer[:num_parts] = parts
+        parts = longer
+    parts[num_parts, 0], parts[num_parts, 1], parts[num_parts, 2] = topic, vm, pairs
+    return parts
+
+
+@kernel
+def spread(
+    tree: Int64Array,
+    stream: int,
+    num_pairs: int,
+    most_free_first: bool,
+    vms: Int64Array,
+    shares: Int64Array,
+) -> tuple[int, int]:
+    """Fill VMs with pairs of a topic that none of them carries yet, until all are placed or none takes one more.
+
+    Writes which VMs take how many; returns how many VMs, and how many pairs are left.
+    """
+    width = len(tree) // 2
+    num_used = 0
+    while num_pairs > 0 and num_used < len(vms):
+        vm = first_with(tree, tree[1] if most_free_first else 2 * stream)
+        if vm < 0 or tree[width + vm] < 2 * stream:
+            break
+        free = tree[width + vm]
+        taken = num_pairs if stream == 0 else min(num_pairs, free // stream - 1)
+        set_free(tree, vm, free - (taken + 1) * stream)
+        vms[num_used], shares[num_used] = vm, taken
+        num_used += 1
+        num_pairs -= taken
+    return num_used, num_pairs
+
+
+@kernel
+def custom_pack(
+    topics: Int64Array,
+    streams: Int64Array,
+    counts: Int64Array,
+    limit: int,
+    most_free_first: bool,
+    weighs_cost: bool,
+    vm_worth: float,
+) -> Int64Array:
+    """Pack the pairs of topic after topic (CustomBinPacking).
+
+    1. All pairs of a topic go to the VM that was deployed last, if they fit.
+    2. Otherwise they fill existing VMs, the one with the most free capacity first or in the order of deployment,
+    3. unless new VMs are cheaper: ``vm_worth`` is how many bytes of traffic cost as much as a VM.
+    4. What is left goes to new VMs.
+
+    Returns a table of topic, VM and pairs.
+    """
+    tree = np.full(32, -1, dtype=np.int64)
+    parts = np.empty((len(topics) + 16, 3), dtype=np.int64)
+    num_parts, num_vms = 0, 0
+    vms, shares = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.int64)
+    for place in range(len(topics)):
+        topic = topics[place]
+        stream, left = streams[topic], counts[topic]
+        if num_vms > 0:
+            last = len(tree) // 2 + num_vms - 1
+            if (left + 1) * stream <= tree[last]:  # 1
+                parts = put_part(parts, num_parts, topic, num_vms - 1, left)
+                num_parts += 1
+                set_free(tree, num_vms - 1, tree[last] - (left + 1) * stream)
+                continue
+        if num_vms > len(vms):
+            vms, shares = np.empty(2 * num_vms, dtype=np.int64), np.empty(2 * num_vms, dtype=np.int64)
+        num_used, rest = spread(tree, stream, left, most_free_first, vms, shares)  # 2
+        per_vm = limit // stream - 1 if stream > 0 else left
+        if weighs_cost and num_used > 0:  # 3
+            more_vms, all_new = -(-rest // per_vm), -(-left // per_vm)
+            distributed = more_vms * vm_worth + float(num_used + more_vms) * stream
+            if all_new * vm_worth + float(all_new) * stream <= distributed:
+                for used in range(num_used):
+                    free = tree[len(tree) // 2 + vms[used]]
+                    set_free(tree, vms[used], free + (shares[used] + 1) * stream)
+                num_used, rest = 0, left
+        for used in range(num_used):
+            parts = put_part(parts, num_parts, topic, vms[used], shares[used])
+            num_parts += 1
+        while rest > 0:  # 4
+            taken = min(rest, per_vm)
+            tree = widened(tree, num_vms)
+            set_free(tree, num_vms, limit - (taken + 1) * stream)
+            parts = put_part(parts, num_parts, topic, num_vms, taken)
+            num_parts += 1
+            num_vms += 1
+            rest -= taken
+    return parts[:num_parts]
+
+
+@kernel
+def level_pack(topics: Int64Array, streams: Int64Array, counts: Int64Array, limit: int, num_vms: int) -> Int64Array:
+    """Pack topics, given by descending traffic, on ``num_vms`` VMs, and on more if it cannot be done.
+
+    1. A topic with more traffic than a VM carries fills VMs of its own.
+    2. What is left goes whole to the VM with the most free capacity.
+    3. Topics that fit nowhere whole are split at the end, over the VMs with the most free capacity.
+
+    Returns a table of topic, VM and pairs.
+    """
+    tree = np.full(4, -1, dtype=np.int64)
+    for vm in range(num_vms):
+        tree = widened(tree, vm)
+        set_free(tree, vm, limit)
+    parts = np.empty((len(topics) + 16, 3), dtype=np.int64)
+    num_parts = 0
+    late = np.empty((16, 2), dtype=np.int64)
+    num_late = 0
+    for place in range(len(topics)):
+        topic = topics[place]
+        stream, left = streams[topic], counts[topic]
+        while left > 0:
+            taken = left
+            if (left + 1) * stream > limit:  # 1
+                taken = limit // stream - 1
+            vm = first_with(tree, tree[1])  # 2
+            if num_vms > 0 and tree[1] >= (taken + 1) * stream:
+                set_free(tree, vm, tree[1] - (taken + 1) * stream)
+                parts = put_part(parts, num_parts, topic, vm, taken)
+                num_parts += 1
+            else:
+                if num_late == len(late):
+                    longer = np.empty((2 * num_late, 2), dtype=np.int64)
+                    longer[:num_late] = late
+                    late = longer
+                late[num_late, 0], late[num_late, 1] = topic, taken
+                num_late += 1
+            left -= taken
+    vms, shares = np.empty(num_vms + 16, dtype=np.int64), np.empty(num_vms + 16, dtype=np.int64)
+    for place in range(num_late):  # 3
+        topic, left = late[place, 0], late[place, 1]
+        stream = streams[topic]
+        while left > 0:
+            num_used, left = spread(tree, stream, left, True, vms, shares)
+            for used in range(num_used):
+                parts = put_part(parts, num_parts, topic, vms[used], shares[used])
+                num_parts += 1
+            if left > 0:
+                tree = widened(tree, num_vms)
+                set_free(tree, num_vms, limit)
+                num_vms += 1
+                if num_vms > len(vms):
+                    vms, shares = np.empty(2 * num_vms, dtype=np.int64), np.empty(2 * num_vms, dtype=np.int64)
+    return parts[:num_parts]
+
+
+@kernel
+def first_fit(
+    pairs: Int32Array,
+    streams: Int64Array,
+    limit: int,
+    tree: Int64Array,
+    num_vms: int,
+    heads: Int32Array,
+    hosts: Int64Array,
+    num_hosts: int,
+    vms: Int32Array,
+) -> tuple[Int64Array, int, Int64Array, int]:
+    """Put pair after pair, given by their topics, on the first VM that can take it (FFBinPacking); writes which.
+
+    A VM takes a pair if its stream fits, and fits once more unless the VM carries the topic already. ``heads`` has for
+    each topic the first of its ``hosts``: VM, pairs, the next host or -1, topic; a host that is too full for one more
+    pair is never asked again. The tree of free capacity and the hosts grow as needed
+    and are returned, with their numbers.
+    """
+    for place in range(len(pairs)):
+        topic = pairs[place]
+        stream = streams[topic]
+        width = len(tree) // 2
+        vm = first_with(tree, 2 * stream)
+        best, before, link = -1, -1, heads[topic]
+        while link >= 0:
+            host, after = hosts[link, 0], hosts[link, 2]
+            if tree[width + host] < stream:  # full for good: ask it no more
+                if before < 0:
+                    heads[topic] = after
+                else:
+                    hosts[before, 2] = after
+            else:
+                if (vm < 0 or host <= vm) and (best < 0 or host < hosts[best, 0]):
+                    best = link
+                before = link
+            link = after
+        if best >= 0:
+            vm = hosts[best, 0]
+            hosts[best, 1] += 1
+            set_free(tree, vm, tree[width + vm] - stream)
+        else:
+            if vm < 0:
+                tree = widened(tree, num_vms)
+                width = len(tree) // 2
+                vm = num_vms
+                set_free(tree, vm, limit)
+                num_vms += 1
+            if num_hosts == len(hosts):
+                longer = np.empty((2 * num_hosts + 16, 4), dtype=np.int64)
+                longer[:num_hosts] = hosts
+                hosts = longer
+            hosts[num_hosts, 0], hosts[num_hosts, 1], hosts[num_hosts, 2] = vm, 1, heads[topic]
+            hosts[num_hosts, 3] = topic
+            heads[topic] = num_hosts
+            num_hosts += 1
+            set_free(tree, vm, tree[width + vm] - 2 * stream)
+        vms[place] = vm
+    return tree, num_vms, hosts, num_hosts
+
+
+@kernel
+def place_pairs(
+    topics: Int32Array,
+    homes: Int32Array,
+    split_numbers: Int32Array,
+    part_offsets: Int64Array,
+    part_ends: Int64Array,
+    part_vms: Int32Array,
+    ranks: Int64Array,
+    vms: Int32Array,
+) -> None:
+    """The VM of each pair: its topic's only one, or that of its rank among the pairs of a topic that is split.
+
+    Split topic s takes ``part_vms[part_offsets[s] : part_offsets[s + 1]]``, each up to the rank in ``part_ends``;
+    ``ranks`` has how many of its pairs came before, and is moved on.
+    """
+    for place in range(len(topics)):
+        topic = topics[place]
+        vm = homes[topic]
+        if vm < 0:
+            split = split_numbers[topic]
+            rank = ranks[split]
+            ranks[split] += 1
+            first, last = part_offsets[split], part_offsets[split + 1]
+            while last - first > 1:
+                middle = (first + last) // 2
+                if part_ends[middle - 1] <= rank:
+                    first = middle
+                else:
+                    last = middle
+            vm = part_vms[first]
+        vms[place] = vm
+
+
+@kernel
+def add_prices(
+    offsets: Int64Array,
+    topics: Int32Array,
+    lengths: Int32Array,
+    chosen: Int32Array,
+    chosen_prices: Int64Array,
+    other_prices: Int64Array,
+    costs: Int64Array,
+) -> None:
+    """Add to the cost of each entry a price of its topic: one if it is among the row's chosen ones, else another.
+
+    Topics of a row and chosen ones are in the same order.
+    """
+    place = 0
+    for row in range(len(lengths)):
+        last = place + lengths[row]
+        for entry in range(offsets[row], offsets[row + 1]):
+            topic = topics[entry]
+            if place < last and chosen[place] == topic:
+                costs[entry] += chosen_prices[topic]
+                place += 1
+            else:
+                costs[entry] += other_prices[topic]
+        place = last

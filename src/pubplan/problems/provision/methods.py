@@ -1,0 +1,143 @@
+"""Every way to choose pairs goes with every way to pack them: ``<stage 1>+<stage 2>``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, make_dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pubplan.engine import map_blocks, stage
+from pubplan.errors import Reason
+from pubplan.planning import Draft, Method
+from pubplan.problems.provision import cbp, exact, ffbp, gsp, joint, level, rsp
+from pubplan.problems.provision.catalogue import BYTES_PER_GB, VmType
+from pubplan.problems.provision.draft import Fleet, draft_of
+from pubplan.problems.provision.packing import Stage2, total_cost
+from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.selection import Selection, Stage1, Weights, missing
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+DEFAULT_METHOD = "joint+level"
+FINEST_WEIGHT = 64
+
+STAGES1 = (gsp.STAGE, rsp.STAGE, exact.STAGE, joint.STAGE)
+STAGES2 = (ffbp.STAGE, cbp.STAGE, level.STAGE)
+
+
+def weights_of(problem: Problem, vm_type: VmType) -> Weights:
+    """What a byte in and one out cost in proportion: the tariff's first price and a share of a full VM's rent."""
+    rent = vm_type.micros_per_hour * problem.seconds / 3600 / max(1, problem.limit(vm_type))
+    tariff = vm_type.tariff
+    prices = [Fraction(tiers[0].micros_per_gb, BYTES_PER_GB) + rent for tiers in (tariff.incoming, tariff.outgoing)]
+    dearest = max(prices)
+    if dearest == 0:
+        return Weights()
+    incoming, outgoing = (max(1, round(FINEST_WEIGHT * price / dearest)) for price in prices)
+    common = int(np.gcd(incoming, outgoing))
+    return Weights(incoming // common, outgoing // common)
+
+
+def fleets(problem: Problem, first: Stage1, second: Stage2, parameters: Any, spark: SparkSession | None) -> list[Fleet]:
+    """The cheapest fleet of each VM type. Types for which the same topics fit choose their pairs once."""
+    selections: dict[tuple[int, Weights], tuple[Selection, ...]] = {}
+    found = []
+    for vm_type in problem.types:
+        limit = problem.limit(vm_type)
+        refusals = _refusals(problem, vm_type, spark)
+        if refusals:
+            found.append(Fleet(vm_type, refusals=refusals))
+            continue
+        num_unusable = int(np.count_nonzero(problem.usable(limit) < problem.rates))
+        key = (num_unusable, weights_of(problem, vm_type))
+        if key not in selections:
+            selections[key] = first.select(problem, limit, key[1], parameters.part(first.parameters), spark)
+        with stage(f"packing on {vm_type.name}"):
+            packed = [
+                (chosen, second.pack(problem, vm_type, chosen, parameters.part(second.parameters), spark))
+                for chosen in selections[key]
+            ]
+        selection, packing = min(packed, key=lambda pair: total_cost(problem, pair[1]))
+        found.append(Fleet(vm_type, selection, packing))
+    return found
+
+
+def _refusals(problem: Problem, vm_type: VmType, spark: SparkSession | None) -> tuple[Reason, ...]:
+    """Why VMs of this type cannot satisfy everybody: topics that fit none of them, and who needs those."""
+    limit = problem.limit(vm_type)
+    if limit == 0:
+        return (Reason("bytes per window", 1, 0, vm_type.name),)
+    events = problem.usable(limit)
+    too_big = np.flatnonzero(events < problem.rates)
+    if not len(too_big):
+        return ()
+    reader = problem.rows()
+
+    def lacking(block: int) -> tuple[int, int]:
+        lack = missing(reader.read(block), events)
+        return int(np.count_nonzero(lack)), int(lack.max(initial=0))
+
+    counts, lacks = zip(*map_blocks(lacking, len(problem.workload.interests_blocks), spark), strict=True)
+    if not sum(counts):
+        return ()
+    largest = int(too_big[np.argmax(problem.streams[too_big])])
+    topic_id = problem.workload.topics("topic_id")["topic_id"][largest].as_py()
+    return (
+        Reason(
+            "bytes per window",
+            2 * int(problem.streams[largest]),
+            limit,
+            f"{vm_type.name}: {len(too_big)} topics fit no VM, the largest is {topic_id!r}",
+        ),
+        Reason(
+            "subscribers satisfied without topics that fit no VM",
+            problem.workload.counts.subscribers,
+            problem.workload.counts.subscribers - sum(counts),
+            f"{vm_type.name}: the most that one lacks is {max(lacks)} events",
+        ),
+    )
+
+
+def _run(
+    first: Stage1, second: Stage2, problem: Problem, parameters: Any, seed: int, spark: SparkSession | None
+) -> Draft:
+    return draft_of(problem, fleets(problem, first, second, parameters, spark), spark)
+
+
+class _Parts:
+    """Parameters of both stages in one."""
+
+    def part(self, kind: type) -> Any:
+        """Those of one stage."""
+        return kind(**{field.name: getattr(self, field.name) for field in fields(kind)})
+
+    def __post_init__(self) -> None:
+        for kind in type(self).__mro__[2:-1]:
+            check: Callable[[Any], None] | None = vars(kind).get("__post_init__")
+            if check is not None and kind is not _Parts:
+                check(self)
+
+
+def _method(first: Stage1, second: Stage2) -> Method:
+    kinds = (first.parameters, second.parameters)
+    bases = tuple(dict.fromkeys(kinds))
+    name = f"{first.name}+{second.name}"
+    has_fallbacks = first is joint.STAGE and second is level.STAGE
+    return Method(
+        name=name,
+        run=partial(_run, first, second),
+        guarantee="never dearer than gsp+cbp" if has_fallbacks else "none",
+        ratio=None,
+        complexity=f"{first.complexity}; {second.complexity}",
+        paper="Setty et al., ICDCS 2014" if {first.name, second.name} <= {"gsp", "rsp", "ffbp", "cbp"} else "pubplan",
+        applies=f"chooses {first.told}; packs {second.told}",
+        parameters=make_dataclass(f"{first.name}_{second.name}_parameters", [], bases=(_Parts, *bases), frozen=True),
+    )
+
+
+METHODS = tuple(_method(first, second) for first in STAGES1 for second in STAGES2)

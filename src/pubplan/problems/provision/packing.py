@@ -1,0 +1,136 @@
+"""Stage 2: which VM carries which of the chosen pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pubplan.engine import exact_dot, exact_sum, map_blocks, stage
+from pubplan.planning import NoParameters
+from pubplan.problems.provision.catalogue import BYTES_PER_GB, VmType
+from pubplan.problems.provision.kernels import place_pairs
+from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.selection import Pairs, Selection
+from pubplan.workload import Int32Array, Int64Array
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+
+@dataclass(frozen=True)
+class Packing:
+    """A fleet of one VM type: ``topics[i]`` has ``pairs[i]`` pairs on VM ``vms[i]``.
+
+    Sorted by topic; the parts of one topic are in the order in which its pairs fill them, unless ``placed`` knows the
+    VMs of a block's pairs.
+    """
+
+    vm_type: VmType
+    num_vms: int
+    topics: Int64Array
+    vms: Int64Array
+    pairs: Int64Array
+    streams: Int64Array
+    placed: Callable[[int], Int32Array] | None = None
+
+    @property
+    def incoming(self) -> int:
+        return exact_sum(self.streams[self.topics])
+
+    @property
+    def outgoing(self) -> int:
+        return exact_dot(self.pairs, self.streams[self.topics])
+
+    def by_vm(self, values: Int64Array) -> Int64Array:
+        """Sums of a value of each part."""
+        sums = np.zeros(self.num_vms, dtype=np.int64)
+        np.add.at(sums, self.vms, values)
+        return sums
+
+
+@dataclass(frozen=True)
+class Stage2:
+    """A way to pack pairs: takes the problem, a VM type, pairs, the method's parameters and a Spark session or None."""
+
+    name: str
+    pack: Callable[[Problem, VmType, Selection, Any, SparkSession | None], Packing]
+    told: str
+    complexity: str
+    parameters: type = NoParameters
+
+
+def packing_of(problem: Problem, vm_type: VmType, parts: Int64Array) -> Packing:
+    """From a table of topic, VM and pairs in the order of packing; VMs without pairs are not rented."""
+    order = np.argsort(parts[:, 0], kind="stable")
+    topics, vms, pairs = (np.ascontiguousarray(parts[order, column]) for column in range(3))
+    used, vms = np.unique(vms, return_inverse=True)
+    return Packing(vm_type, len(used), topics, vms.astype(np.int64), pairs, problem.streams)
+
+
+def total_cost(problem: Problem, packing: Packing) -> int:
+    """What the fleet costs, in micro-dollars."""
+    return sum(problem.costs(packing.vm_type, packing.num_vms, packing.incoming, packing.outgoing))
+
+
+def vm_worth(problem: Problem, vm_type: VmType) -> float:
+    """How many bytes of incoming traffic cost as much as a VM, at the tariff's first price."""
+    per_vm = vm_type.micros_per_hour * problem.seconds / 3600
+    per_byte = Fraction(vm_type.tariff.incoming[0].micros_per_gb, BYTES_PER_GB)
+    return float(per_vm / per_byte) if per_byte else float("inf")
+
+
+def placer(
+    problem: Problem, packing: Packing, selection: Selection, spark: SparkSession | None
+) -> Callable[[int], tuple[Pairs, Int32Array]]:
+    """The pairs of a block with their VMs.
+
+    A topic on one VM needs no more than that; the pairs of a split one fill its VMs in order of subscriber, so a first
+    pass counts them by block.
+    """
+    if packing.placed is not None:
+        read, placed = selection.read, packing.placed
+        return lambda block: (read(block), placed(block))
+    num_topics = problem.workload.counts.topics
+    parts_of = np.bincount(packing.topics, minlength=num_topics)
+    homes = np.full(num_topics, -1, dtype=np.int32)
+    is_alone = parts_of[packing.topics] == 1
+    homes[packing.topics[is_alone]] = packing.vms[is_alone]
+    split = np.flatnonzero(parts_of > 1)
+    split_numbers = np.full(num_topics, -1, dtype=np.int32)
+    split_numbers[split] = np.arange(len(split), dtype=np.int32)
+    offsets = np.concatenate([[0], np.cumsum(parts_of[split])]).astype(np.int64)
+    pairs = packing.pairs[~is_alone]
+    ends = np.cumsum(pairs) - np.repeat((np.cumsum(pairs) - pairs)[offsets[:-1]], parts_of[split])
+    vms = packing.vms[~is_alone].astype(np.int32)
+    ranks = _ranks(problem, selection, split_numbers, len(split), spark)
+    read = selection.read
+
+    def place(block: int) -> tuple[Pairs, Int32Array]:
+        found = read(block)
+        chosen = np.empty(len(found.topics), dtype=np.int32)
+        place_pairs(found.topics, homes, split_numbers, offsets, ends, vms, ranks[block].copy(), chosen)
+        return found, chosen
+
+    return place
+
+
+def _ranks(
+    problem: Problem, selection: Selection, split_numbers: Int32Array, num_split: int, spark: SparkSession | None
+) -> Int64Array:
+    """For each block, how many pairs of each split topic come before it."""
+    num_blocks = len(problem.workload.interests_blocks)
+    if num_split == 0:
+        return np.zeros((num_blocks, 0), dtype=np.int64)
+    read = selection.read
+
+    def count(block: int) -> Int64Array:
+        numbers = split_numbers[read(block).topics]
+        return np.bincount(numbers[numbers >= 0], minlength=num_split)
+
+    with stage("counting pairs of split topics"):
+        counts = np.stack(list(map_blocks(count, num_blocks, spark)))
+    return np.cumsum(counts, axis=0) - counts

@@ -1,0 +1,76 @@
+"""The decisions: which VMs are rented, and which of them carries which pair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from pubplan.errors import Infeasible, Reason
+from pubplan.planning import Certificate, Draft, tightest
+from pubplan.problems.provision.problem import Problem
+
+_MICROS = 10**6
+
+PLACEMENTS, VMS, SPLITS, TYPES = "placements", "vms", "splits", "types"
+
+_LIST = pa.list_(pa.field("element", pa.int32(), nullable=False))
+
+PLACEMENTS_SCHEMA = pa.schema([("subscriber", pa.int64()), ("topics", _LIST), ("vms", _LIST)])
+"""Every subscriber with the topics it is sent and the VM that sends each, in blocks."""
+
+VMS_SCHEMA = pa.schema(
+    [
+        ("vm", pa.int32()),
+        ("type", pa.string()),
+        ("used", pa.int64()),
+        ("incoming", pa.int64()),
+        ("outgoing", pa.int64()),
+        ("topics", pa.int64()),
+        ("pairs", pa.int64()),
+        ("price", pa.int64()),
+    ]
+)
+"""Every VM: bytes per window, topics and pairs that it carries, and its rent in micro-dollars."""
+
+SPLITS_SCHEMA = pa.schema([("topic", pa.int32()), ("topic_id", pa.string()), ("vm", pa.int32()), ("pairs", pa.int64())])
+"""The topics on more than one VM, with their pairs on each."""
+
+TYPES_SCHEMA = pa.schema(
+    [
+        ("type", pa.string()),
+        ("chosen", pa.bool_()),
+        ("limit", pa.int64()),
+        ("vms", pa.int64()),
+        ("incoming", pa.int64()),
+        ("outgoing", pa.int64()),
+        ("vm_cost", pa.int64()),
+        ("incoming_cost", pa.int64()),
+        ("outgoing_cost", pa.int64()),
+        ("cost", pa.int64()),
+        ("refused", pa.string()),
+    ]
+)
+"""What the fleet of each VM type takes and costs (bytes and micro-dollars), or why there is none."""
+
+
+def within_budget(problem: Problem, draft: Draft, certificates: tuple[Certificate, ...]) -> Draft:
+    """Refuse what no plan can do for the budget; say so where that is not decided.
+
+    Raises:
+        Infeasible: a bound is above the budget.
+    """
+    if problem.budget_micros is None:
+        return draft
+    bound = tightest({certificate.name: certificate.bound for certificate in certificates}, "min")
+    if bound is not None and bound.value > problem.budget_micros:
+        raise Infeasible(
+            "No plan keeps the budget.",
+            [Reason("budget in dollars", float(bound), problem.budget_micros / _MICROS, "what no plan can be below")],
+        )
+    if draft.claimed.value <= problem.budget_micros:
+        return draft
+    undecided = Reason(
+        "budget in dollars", float(draft.claimed), problem.budget_micros / _MICROS, "undecided: no bound is above it"
+    )
+    return replace(draft, reasons=(*draft.reasons, undecided))

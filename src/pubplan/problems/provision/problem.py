@@ -1,0 +1,303 @@
+"""The question: everybody must be satisfied. How many VMs of which type, and which pair goes where, at the least cost?
+
+Symbols: topic t publishes rate(t) events per window, a stream of stream(t) = rate(t) x message size bytes. Subscriber v
+needs tau_v events, the threshold or everything it asked for if that is less; a pair (t, v) that is placed brings it
+rate(t). A VM that carries pairs of t receives t's stream once and sends it once per pair. What a VM receives and sends
+in a window, times the peak factor, must not exceed what its line carries in that time, less the head-room.
+
+The cost of a plan is that of its VMs over the window, of all bytes received and of all bytes sent, in micro-dollars,
+each term rounded up once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from pubplan.engine import exact_dot
+from pubplan.errors import Infeasible, InputError, Reason
+from pubplan.planning import Sense
+from pubplan.problems.provision.catalogue import (
+    MICROS,
+    VmType,
+    exact_transfer_cost,
+    find_vm_types,
+    tier_limits,
+    transfer_cost,
+    vm_cost,
+)
+from pubplan.workload import Int64Array, RowReader, Workload, checked_threshold
+
+DEFAULT_VM_TYPE = "paper-2013/c3.large"
+MAX_TRAFFIC = 2**60
+"""Traffic per window stays below this, so that sums and small multiples of it fit 64 bits."""
+
+Number = int | float | str | Fraction
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Satisfy every subscriber at the least cost.
+
+    Args:
+        vm_types: VM types or their names; the fleet is of one of them, the one that comes cheapest.
+        threshold: events per window that satisfy a subscriber; None takes the workload's ``threshold`` column.
+        peak_factor: peak to mean traffic, at least 1: how much more than on average a VM must be able to carry.
+        headroom: the share of a VM's line to leave free, such as ``"20%"``.
+        window_seconds: how long the window of the rates is; None takes what the workload says.
+        message_bytes: the size of all messages; None takes each topic's own.
+        rate_factor: multiplies all rates, rounded up: what if traffic grows?
+        budget: dollars that the plan may cost; None is no limit.
+
+    Raises:
+        InputError: a value is out of range, or the window is not known.
+        Infeasible: there is no VM type, or none can carry anything.
+    """
+
+    workload: Workload
+    vm_types: Sequence[VmType | str] = (DEFAULT_VM_TYPE,)
+    threshold: int | None = None
+    peak_factor: Number = 1
+    headroom: str = "0%"
+    window_seconds: Number | None = None
+    message_bytes: int | None = None
+    rate_factor: Number = 1
+    budget: Number | None = None
+
+    def __post_init__(self) -> None:
+        if self.workload.kind != "topic":
+            raise InputError(
+                f"provision plans topic workloads; {self.workload.path} is a {self.workload.kind} workload."
+            )
+        object.__setattr__(self, "threshold", checked_threshold(self.workload, self.threshold))
+        for name, least in (("peak_factor", 1), ("rate_factor", 0)):
+            object.__setattr__(self, name, _decimal(name, getattr(self, name), Fraction(least)))
+        object.__setattr__(self, "headroom", _share(self.headroom))
+        if self.window_seconds is None:
+            window = self.workload.manifest.window
+            if window.seconds is None:
+                raise InputError(f"{self.workload.path} does not say how long its window is: pass --window.")
+            object.__setattr__(self, "window_seconds", window.seconds)
+        object.__setattr__(self, "window_seconds", _decimal("window_seconds", self.window_seconds, Fraction(0)))
+        if self.seconds == 0:
+            raise InputError("The window must be longer than 0 seconds.")
+        if self.message_bytes is not None:
+            object.__setattr__(self, "message_bytes", _whole_bytes(self.message_bytes))
+        if self.budget is not None:
+            object.__setattr__(self, "budget", _decimal("budget", self.budget, Fraction(0)))
+        object.__setattr__(self, "vm_types", _found(self.vm_types))
+        self._check_limits()
+        self._check_traffic()
+
+    def _check_limits(self) -> None:
+        if any(self.limit(vm_type) > 0 for vm_type in self.types):
+            return
+        raise Infeasible(
+            "No VM type can carry anything.",
+            [Reason("bytes per window", 1, self.limit(vm_type), vm_type.name) for vm_type in self.types],
+        )
+
+    def _check_traffic(self) -> None:
+        subscribers = self.workload.topic_array("subscribers")
+        deliveries = exact_dot(self.rates, subscribers)
+        incoming = exact_dot(self.rates, self.sizes)
+        most = max(deliveries, incoming)
+        if most < MAX_TRAFFIC:
+            most = exact_dot(self.rates * subscribers, self.sizes) + incoming
+        if most >= MAX_TRAFFIC:
+            raise InputError(f"Serving everything takes {most} bytes or events per window; provision counts to 2^60.")
+
+    @property
+    def sense(self) -> Sense:
+        return "min"
+
+    @property
+    def unit(self) -> str:
+        return "US dollars per window"
+
+    @property
+    def scale(self) -> int:
+        """Costs are integers in micro-dollars."""
+        return MICROS
+
+    @property
+    def types(self) -> tuple[VmType, ...]:
+        """The VM types that may be used."""
+        return tuple(vm_type for vm_type in self.vm_types if isinstance(vm_type, VmType))
+
+    @property
+    def budget_micros(self) -> int | None:
+        """The budget in micro-dollars."""
+        return None if self.budget is None else int(Fraction(str(self.budget)) * MICROS)
+
+    @property
+    def seconds(self) -> Fraction:
+        """The length of the window."""
+        return Fraction(str(self.window_seconds))
+
+    def limit(self, vm_type: VmType) -> int:
+        """Bytes that a VM may receive and send in a window of mean traffic."""
+        share = (1 - Fraction(self.headroom.rstrip("%")) / 100) / Fraction(str(self.peak_factor))
+        return int(Fraction(vm_type.bits_per_second, 8) * self.seconds * share)
+
+    @cached_property
+    def rates(self) -> Int64Array:
+        """Events per window, by topic."""
+        rates = self.workload.topic_array("rate")
+        factor = Fraction(str(self.rate_factor))
+        if factor == 1:
+            return rates
+        if len(rates) and int(rates.max()) * factor.numerator > 2**62:
+            raise InputError(f"Rates times {self.rate_factor} do not fit 64 bits.")
+        scaled: Int64Array = -(-(rates * factor.numerator) // factor.denominator)
+        return scaled
+
+    @cached_property
+    def sizes(self) -> Int64Array:
+        """Bytes per message, by topic."""
+        if self.message_bytes is None:
+            return self.workload.topic_array("message_bytes")
+        return np.full(self.workload.counts.topics, self.message_bytes, dtype=np.int64)
+
+    @cached_property
+    def size(self) -> int | None:
+        """The size of all messages, if they have the same; it is what makes covers a matter of events alone."""
+        sizes = self.sizes[self.rates > 0]
+        if not len(sizes):
+            return 1
+        smallest = int(sizes.min())
+        return smallest if smallest > 0 and smallest == int(sizes.max()) else None
+
+    @cached_property
+    def streams(self) -> Int64Array:
+        """Bytes per window, by topic."""
+        return self.rates * self.sizes
+
+    def usable(self, limit: int) -> Int64Array:
+        """The rates of topics that fit a VM with one subscriber, stream and all; 0 for those that do not."""
+        return np.where(2 * self.streams <= limit, self.rates, 0)
+
+    @cached_property
+    def remembered(self) -> dict[Any, object]:
+        """What passes over the subscribers have found, by what it depends on."""
+        return {}
+
+    def rows(self) -> RowReader:
+        """Reads the subscribers of one block at a time, here or in a task."""
+        return RowReader(self.workload, self.rates, self.threshold, has_weights=False)
+
+    def costs(self, vm_type: VmType, num_vms: int, incoming: int, outgoing: int) -> tuple[int, int, int]:
+        """Micro-dollars for the VMs, the bytes received and the bytes sent."""
+        tariff, seconds = vm_type.tariff, self.seconds
+        return (
+            vm_cost(vm_type, num_vms, seconds),
+            transfer_cost(tariff.incoming, tariff.period_seconds, incoming, seconds),
+            transfer_cost(tariff.outgoing, tariff.period_seconds, outgoing, seconds),
+        )
+
+    def least_cost(self, vm_type: VmType, floor: Floor) -> int:
+        """What no fleet of one type can be below, in micro-dollars, if its traffic is not below ``floor``.
+
+        Where only the weighted sum of incoming and outgoing bytes is known, the cheapest way to share it is at the end
+        of a range, or where a tier ends: in between, the cost is linear.
+        """
+        incoming, outgoing = Fraction(floor.incoming), Fraction(floor.outgoing)
+        weight_in, weight_out = floor.weights
+        more = Fraction(floor.weighted) - weight_in * incoming - weight_out * outgoing
+        ends = [(incoming, outgoing)]
+        if more > 0:
+            tariff = vm_type.tariff
+            ends = [(incoming + more / weight_in, outgoing), (incoming, outgoing + more / weight_out)]
+            for limit in tier_limits(tariff.incoming, tariff.period_seconds, self.seconds):
+                if limit is not None and ends[1][0] < limit < ends[0][0]:
+                    ends.append((limit, outgoing + (ends[0][0] - limit) * weight_in / weight_out))
+            for limit in tier_limits(tariff.outgoing, tariff.period_seconds, self.seconds):
+                if limit is not None and ends[0][1] < limit < ends[1][1]:
+                    ends.append((incoming + (ends[1][1] - limit) * weight_out / weight_in, limit))
+        carried = self.limit(vm_type)
+        num_vms = max(floor.num_vms, min(math.ceil((least_in + least_out) / carried) for least_in, least_out in ends))
+        period, seconds = vm_type.tariff.period_seconds, self.seconds
+        transfer = min(
+            exact_transfer_cost(vm_type.tariff.incoming, period, least_in, seconds)
+            + exact_transfer_cost(vm_type.tariff.outgoing, period, least_out, seconds)
+            for least_in, least_out in ends
+        )
+        return vm_cost(vm_type, num_vms, self.seconds) + math.ceil(transfer)
+
+    def to_parameters(self) -> dict[str, Any]:
+        return {
+            "threshold": self.threshold,
+            "vm_types": [vm_type.to_dict() for vm_type in self.types],
+            "peak_factor": self.peak_factor,
+            "headroom": self.headroom,
+            "window_seconds": self.window_seconds,
+            "message_bytes": self.message_bytes,
+            "rate_factor": self.rate_factor,
+            "budget": self.budget,
+        }
+
+    @classmethod
+    def restore(cls, workload: Workload, parameters: Mapping[str, Any]) -> Problem:
+        """The problem that a plan's parameters describe."""
+        names = ("threshold", "peak_factor", "headroom", "window_seconds", "message_bytes", "rate_factor", "budget")
+        vm_types = [VmType.from_dict(vm_type) for vm_type in parameters["vm_types"]]
+        return cls(workload, vm_types, **{name: parameters[name] for name in names})
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What no plan can be below: bytes in, bytes out, the sum of both times ``weights``, and VMs."""
+
+    incoming: int = 0
+    outgoing: int = 0
+    weighted: int = 0
+    weights: tuple[int, int] = (1, 1)
+    num_vms: int = 0
+
+
+def _found(vm_types: Sequence[VmType | str]) -> tuple[VmType, ...]:
+    """The VM types, with names looked up in the catalogues that come with pubplan."""
+    if isinstance(vm_types, str):
+        raise InputError(f"vm_types is a list of VM types, not {vm_types!r}.")
+    found = [vm_type if isinstance(vm_type, VmType) else find_vm_types([vm_type])[0] for vm_type in vm_types]
+    names = [vm_type.name for vm_type in found]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise InputError(f"VM type '{repeated[0]}' is given twice.")
+    if not found:
+        raise Infeasible("There is no VM type to rent.", [Reason("VM types", 1, 0)])
+    return tuple(found)
+
+
+def _decimal(name: str, value: object, least: Fraction) -> str:
+    """A number as decimal text, which is exact and goes into JSON."""
+    text = str(value).strip() if isinstance(value, (str, int, float, Fraction)) and value is not True else ""
+    if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
+        text = str(int(value))
+    if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", text):
+        raise InputError(f"{name} is a number such as 2 or 1.5, not {str(value)[:40]!r}.")
+    if Fraction(text) < least:
+        raise InputError(f"{name} must be at least {least}, not {text}.")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _share(value: object) -> str:
+    match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*%", value.strip()) if isinstance(value, str) else None
+    if match is None:
+        hint = f" Did you mean '{value * 100:g}%'?" if isinstance(value, float) and 0 < value < 1 else ""
+        raise InputError(f"The head-room is a share below 100% such as 20%, not {str(value)[:40]!r}.{hint}")
+    return f"{match[1]}%"
+
+
+def _whole_bytes(value: object) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < 2**31:
+        raise InputError(f"The message size is a whole number of bytes below 2^31, not {value!r}.")
+    return int(value)

@@ -1,0 +1,84 @@
+"""What one pass over all subscribers tells, for methods and bounds: who needs what, and what it takes at least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pubplan.kernels import row_positive_minima
+from pubplan.problems.provision.exact import least_traffic
+from pubplan.problems.provision.gsp import GreedyCovers
+from pubplan.problems.provision.kernels import mandatory_topics
+from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.selection import Chooser, Pairs, pass_over
+from pubplan.workload import Int64Array, Rows
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+
+@dataclass(frozen=True)
+class Survey:
+    """By topic, how many subscribers take it in the covers of ``exact`` and ``greedy``, and how many cannot do without
+    it (``mandatory``).
+
+    ``outgoing`` is the least traffic that satisfies everybody, in units of ``traffic``; ``inexact`` how many
+    subscribers were too big for that to be exact. ``simple`` is what Theorem A.1 has for it, in events.
+    """
+
+    exact: Int64Array
+    greedy: Int64Array
+    mandatory: Int64Array
+    outgoing: int
+    inexact: int
+    simple: int
+
+
+def traffic(problem: Problem) -> Int64Array:
+    """A topic's stream, in events if all messages have one size, else in bytes."""
+    return problem.rates if problem.size is not None else problem.streams
+
+
+def survey(problem: Problem, limit: int, spark: SparkSession | None) -> Survey:
+    """Pass over the subscribers, once for every problem and limit."""
+    if limit not in problem.remembered:
+        problem.remembered[limit] = _survey(problem, limit, spark)
+    found = problem.remembered[limit]
+    assert isinstance(found, Survey)
+    return found
+
+
+def _survey(problem: Problem, limit: int, spark: SparkSession | None) -> Survey:
+    events = problem.usable(limit)
+    choosers: dict[str, Chooser] = {
+        "exact": least_traffic(problem, events),
+        "greedy": GreedyCovers(events, problem.sizes),
+        "mandatory": _Mandatory(events),
+    }
+    found = pass_over(problem, choosers, spark)
+    sums = found["exact"].sums
+    return Survey(
+        exact=found["exact"].counts,
+        greedy=found["greedy"].counts,
+        mandatory=found["mandatory"].counts,
+        outgoing=int(sums[1]) if len(sums) else 0,
+        inexact=int(sums[2]) if len(sums) else 0,
+        simple=int(found["mandatory"].sums.sum()),
+    )
+
+
+@dataclass(frozen=True)
+class _Mandatory:
+    """Names the topics that a subscriber cannot do without; the sum is max(tau_v, its smallest topic)."""
+
+    events: Int64Array
+
+    def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
+        lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
+        size = mandatory_topics(rows.offsets, rows.topics, self.events, rows.thresholds, lengths, chosen)
+        smallest = np.empty(len(rows.thresholds), dtype=np.int64)
+        row_positive_minima(self.events, rows.topics, rows.offsets, smallest)
+        needs = np.where(rows.thresholds > 0, np.maximum(rows.thresholds, smallest), 0)
+        return Pairs(lengths, chosen[:size]), needs.sum(keepdims=True)

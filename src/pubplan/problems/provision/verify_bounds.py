@@ -1,0 +1,326 @@
+"""Recomputes what bounds claim, with NumPy alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from pubplan.engine import Store, exact_sum, num_blocks, read_block
+from pubplan.errors import InputError, Reason
+from pubplan.planning import Plan
+from pubplan.problems.provision.problem import Floor, Problem
+from pubplan.workload import Int64Array, topic_lists
+
+_MICROS = 10**6
+_EXACT_CELLS = 2**24
+_CELLS_AT_ONCE = 2**21
+_NO_COST = 2**62
+
+_SIMPLE, _OUTGOING, _PRICED, _FOREIGN = range(4)
+
+
+@dataclass(frozen=True)
+class BlockRows:
+    """The subscribers of one block: their topics as CSR, tau_v, and what all their topics bring."""
+
+    offsets: Int64Array
+    lengths: Int64Array
+    topics: npt.NDArray[np.int32]
+    needed: Int64Array
+    wanted: Int64Array
+
+
+@dataclass
+class BoundState:
+    """Sums over some blocks: the simple need, the least outgoing traffic, the least with prices, charges that are no
+    interests; by topic, who cannot do without it and who is charged.
+    """
+
+    sums: list[int]
+    mandatory: Int64Array
+    charged: Int64Array
+
+
+@dataclass(frozen=True)
+class BoundChecks:
+    """Checks the bounds of a plan along with its blocks.
+
+    ``events`` are the rates of topics that fit a VM, ``traffic`` their streams in events or, with sizes, in bytes.
+    """
+
+    names: frozenset[str]
+    events: Int64Array
+    traffic: Int64Array
+    is_uniform: bool
+    weights: tuple[int, int] = (1, 1)
+    unit: int = 1
+    charged_prices: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    other_prices: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    damage: tuple[Reason, ...] = ()
+
+    @classmethod
+    def of(cls, problem: Problem, plan: Plan) -> BoundChecks:
+        names = frozenset(plan.record["bounds"])
+        limit = max(map(problem.limit, problem.types))
+        events = np.where(2 * problem.streams <= limit, problem.rates, 0)
+        is_uniform = problem.size is not None
+        traffic = problem.rates if is_uniform else problem.streams
+        plain = cls(names, events, traffic, is_uniform)
+        if "prices" not in names:
+            return plain
+        try:
+            weights, unit, prices = _evidence(problem, plan)
+        except (InputError, KeyError, TypeError, ValueError) as error:
+            reason = Reason("evidence of the bound", "weights, unit, prices", str(error), "certificate/prices.json")
+            return cls(names - {"prices"}, events, traffic, is_uniform, damage=(reason,))
+        return cls(names, events, traffic, is_uniform, weights, unit, *prices)
+
+    def start(self, num_topics: int) -> BoundState:
+        needs_mandatory = bool(self.names & {"mandatory", "prices"})
+        size = num_topics if needs_mandatory else 0
+        return BoundState([0, 0, 0, 0], np.zeros(size, np.int64), np.zeros(size, np.int64))
+
+    def look(self, state: BoundState, rows: BlockRows, received: Int64Array, plan: Plan, block: int) -> None:
+        """Add up one block. ``received`` is what the plan sends to each subscriber: where that is just enough, and of
+        one size, no cover has less traffic.
+        """
+        if not self.names:
+            return
+        events = self.events[rows.topics]
+        owners = np.repeat(np.arange(len(rows.lengths)), rows.lengths)
+        if "paper" in self.names:
+            smallest = np.full(len(rows.needed), _NO_COST)
+            np.minimum.at(smallest, owners[events > 0], events[events > 0])
+            smallest[smallest == _NO_COST] = 0
+            needs = np.where(rows.needed > 0, np.maximum(rows.needed, smallest), 0)
+            state.sums[_SIMPLE] += exact_sum(needs)
+        if not self.names - {"paper"}:
+            return
+        reachable = np.zeros(len(rows.needed), dtype=np.int64)
+        np.add.at(reachable, owners, events)
+        traffic = self.traffic[rows.topics]
+        is_just_enough = (received == rows.needed) & self.is_uniform
+        floor = np.where(is_just_enough, rows.needed, -1)
+        state.sums[_OUTGOING] += exact_sum(_least_costs(rows.needed, reachable, owners, events, traffic, floor))
+        if len(state.mandatory):
+            must = reachable[owners] - events < rows.needed[owners]
+            np.add.at(state.mandatory, rows.topics[must], 1)
+        if "prices" in self.names:
+            self._look_at_prices(state, rows, owners, events, traffic, reachable, plan, block)
+
+    def _look_at_prices(
+        self,
+        state: BoundState,
+        rows: BlockRows,
+        owners: Int64Array,
+        events: Int64Array,
+        traffic: Int64Array,
+        reachable: Int64Array,
+        plan: Plan,
+        block: int,
+    ) -> None:
+        offsets, topics = topic_lists(plan.certificate_block("prices", "charged", block))
+        if len(offsets) != len(rows.needed) + 1:
+            state.sums[_FOREIGN] += 1
+            return
+        num_topics = len(self.events)
+        wanted = owners * num_topics + rows.topics
+        keys = np.repeat(np.arange(len(rows.needed)), np.diff(offsets)) * num_topics + topics
+        places = np.searchsorted(wanted, keys)
+        is_real = wanted[np.minimum(places, len(wanted) - 1)] == keys if len(wanted) else np.zeros(len(keys), bool)
+        if not is_real.all() or (np.diff(keys) <= 0).any():
+            state.sums[_FOREIGN] += 1
+            return
+        np.add.at(state.charged, topics, 1)
+        prices = self.other_prices[rows.topics]
+        prices[places] = self.charged_prices[topics]
+        incoming, outgoing = self.weights
+        costs = outgoing * self.unit * traffic + incoming * prices
+        # Topics without a price that bring just enough: nothing is below that.
+        base = outgoing * self.unit
+        state.sums[_PRICED] += exact_sum(
+            _least_costs(rows.needed, reachable, owners, events, costs, np.full(len(rows.needed), -1), base)
+        )
+
+    def keep(self, state: BoundState, store: Store, group: int) -> None:
+        store.put(group, mandatory=state.mandatory, charged=state.charged)
+
+    def conclude(self, problem: Problem, plan: Plan, sums: list[list[int]], store: Store) -> list[Reason]:
+        """What is wrong with the bounds."""
+        found = list(self.damage)
+        totals = [sum(values) for values in zip(*sums, strict=True)] if sums else [0, 0, 0, 0]
+        mandatory = np.zeros(len(self.events), dtype=np.int64)
+        charged = np.zeros(len(self.events), dtype=np.int64)
+        for group in range(len(sums)):
+            part = store.get(group, "mandatory")
+            if len(part):
+                mandatory += part
+                charged += store.get(group, "charged")
+        if totals[_FOREIGN]:
+            found.append(Reason("only interests are charged", 0, totals[_FOREIGN], "certificate/prices-charged"))
+        if "prices" in self.names:
+            found += self._overcharged(problem, mandatory, charged)
+        size = problem.size or 1
+        outgoing = totals[_OUTGOING] * size
+        carrying = [vm_type for vm_type in problem.types if problem.limit(vm_type) > 0]
+        for name in sorted(self.names):
+            proven = []
+            for vm_type in carrying:
+                floor = Floor(outgoing=totals[_SIMPLE] * size if name == "paper" else outgoing)
+                if name in ("mandatory", "prices"):
+                    incoming, num_vms = _streams(problem, problem.limit(vm_type), mandatory)
+                    floor = Floor(incoming, outgoing, num_vms=num_vms)
+                if name == "prices":
+                    weighted = -(-totals[_PRICED] * size // self.unit) + self.weights[0] * floor.incoming
+                    floor = Floor(floor.incoming, outgoing, weighted, self.weights, floor.num_vms)
+                proven.append(problem.least_cost(vm_type, floor))
+            claimed = plan.certificate(name).bound
+            if claimed.fraction > Fraction(min(proven), _MICROS):
+                found.append(Reason("bound as recomputed", min(proven) / _MICROS, float(claimed), name))
+        return found
+
+    def _overcharged(self, problem: Problem, mandatory: Int64Array, charged: Int64Array) -> list[Reason]:
+        """Subscribers of a topic are charged its stream at most, and nothing if it flows anyway."""
+        others = problem.workload.topic_array("subscribers") - charged
+        most = np.where(mandatory > 0, 0, self.unit * self.traffic)
+        asked = self.charged_prices.astype(object) * charged + self.other_prices.astype(object) * others
+        wrong = int(np.count_nonzero(asked > most))
+        return [Reason("prices within streams", 0, wrong, "certificate/prices-topics")] if wrong else []
+
+
+def _evidence(problem: Problem, plan: Plan) -> tuple[tuple[int, int], int, tuple[Int64Array, Int64Array]]:
+    evidence = plan.certificate("prices").evidence
+    weights, unit = tuple(evidence["weights"]), evidence["unit"]
+    if len(weights) != 2 or not all(isinstance(value, int) and 1 <= value < 2**20 for value in (*weights, unit)):
+        raise ValueError(f"weights {weights} and unit {unit!r} must be whole numbers")
+    num_topics = problem.workload.counts.topics
+    prices = np.zeros(num_topics, np.int64), np.zeros(num_topics, np.int64)
+    for block in range(num_blocks(num_topics)):
+        table = read_block(plan.path / "certificate" / "prices-topics", block, ["topic", "charged", "everybody"])
+        topics = table["topic"].to_numpy()
+        if len(topics) and (topics.min() < 0 or topics.max() >= num_topics):
+            raise ValueError("a price is of a topic that does not exist")
+        for column, values in zip(("charged", "everybody"), prices, strict=True):
+            values[topics] = table[column].to_numpy()
+    if min(int(values.min(initial=0)) for values in prices) < 0:
+        raise ValueError("a price is negative")
+    return (int(weights[0]), int(weights[1])), int(unit), prices
+
+
+def _streams(problem: Problem, limit: int, mandatory: Int64Array) -> tuple[int, int]:
+    """Incoming bytes of topics that flow anyway, once for each VM that their mandatory pairs fill; and those VMs."""
+    topics = np.flatnonzero((mandatory > 0) & (problem.streams > 0))
+    streams = problem.streams[topics]
+    num_vms = -(-mandatory[topics] // np.maximum(1, limit // streams - 1))
+    return exact_sum(num_vms * streams), int(num_vms.max(initial=0))
+
+
+def _least_costs(
+    needed: Int64Array,
+    reachable: Int64Array,
+    owners: Int64Array,
+    events: Int64Array,
+    costs: Int64Array,
+    known: Int64Array,
+    base: int = 0,
+) -> Int64Array:
+    """The least cost of topics that bring each subscriber what it needs; ``known`` where it is not negative.
+
+    1. Topics that a subscriber cannot do without are taken.
+    2. Of the topics that do alone, only the cheapest can be of use.
+    3. least[s], the least cost of s events or more, over one topic after the other:
+       min(least[s], least[s - events] + cost).
+    """
+    least = np.maximum(known, 0)
+    is_open = known < 0
+    slack = reachable - needed
+    forced = is_open[owners] & (needed[owners] > 0) & (events > np.maximum(slack, 0)[owners])  # 1
+    np.add.at(least, owners[forced], costs[forced])
+    rest = needed.copy()
+    np.subtract.at(rest, owners[forced], events[forced])
+    is_open &= (rest > 0) & (slack > 0)
+    items = np.flatnonzero(is_open[owners] & ~forced & (events > 0))
+    alone = events[items] >= rest[owners[items]]  # 2
+    single = np.full(len(needed), _NO_COST)
+    np.minimum.at(single, owners[items[alone]], costs[items[alone]])
+    items = items[~alone]
+    numbers = np.flatnonzero(is_open)
+    counts = np.bincount(owners[items], minlength=len(needed))[numbers]
+    starts = np.cumsum(counts) - counts
+    cells = counts * rest[numbers]
+    order = np.lexsort((counts, rest[numbers]))
+    place = 0
+    while place < len(order):  # 3
+        end = place + 1
+        row = order[place]
+        width = int(rest[numbers[row]])
+        if cells[row] > _EXACT_CELLS:
+            number = numbers[row]
+            part = items[starts[row] : starts[row] + counts[row]]
+            least[number] += _least_of_many(width, events[part], costs[part], int(single[number]))
+            place = end
+            continue
+        while (
+            end < len(order)
+            and int(rest[numbers[order[end]]]) * (end - place + 1) <= _CELLS_AT_ONCE
+            and cells[order[end]] <= _EXACT_CELLS
+        ):
+            end += 1
+        chunk = order[place:end]
+        least[numbers[chunk]] += _least_of_some(
+            rest[numbers[chunk]], starts[chunk], counts[chunk], events[items], costs[items], single[numbers[chunk]]
+        )
+        place = end
+    return least
+
+
+def _least_of_some(
+    needs: Int64Array,
+    starts: Int64Array,
+    counts: Int64Array,
+    events: Int64Array,
+    costs: Int64Array,
+    single: Int64Array,
+) -> Int64Array:
+    """The recurrence, for several subscribers at once: those with the most topics first, so that others drop out."""
+    order = np.argsort(-counts, kind="stable")
+    needs, starts, counts, single = needs[order], starts[order], counts[order], single[order]
+    width = int(needs.max())
+    least = np.full((len(needs), width + 1), _NO_COST)
+    least[:, 0] = 0
+    sums = np.arange(width + 1)
+    for number in range(int(counts[0]) if len(counts) else 0):
+        active = int(np.searchsorted(-counts, -number, side="left"))
+        items = starts[:active] + number
+        before = np.maximum(0, sums - events[items][:, None])
+        through = np.take_along_axis(least[:active], before, axis=1)
+        through += costs[items][:, None]
+        np.minimum(least[:active], through, out=least[:active])
+    found = np.empty(len(needs), dtype=np.int64)
+    found[order] = np.minimum(single, least[np.arange(len(needs)), needs])
+    return found
+
+
+def _least_of_many(need: int, events: Int64Array, costs: Int64Array, single: int) -> int:
+    """For a subscriber with a great many topics: exact with those that can be of use, else the fractional cover."""
+    order = np.lexsort((costs, events))
+    sorted_events = events[order]
+    first = np.searchsorted(sorted_events, sorted_events)
+    is_useful = (np.arange(len(order)) - first) * sorted_events < need
+    useful = order[is_useful]
+    if len(useful) * need <= _EXACT_CELLS:
+        whole = np.array([need]), np.array([0]), np.array([len(useful)])
+        return int(_least_of_some(*whole, events[useful], costs[useful], np.array([single]))[0])
+    items = sorted(
+        [(Fraction(int(cost), int(brings)), int(brings)) for cost, brings in zip(costs, events, strict=True)]
+        + ([(Fraction(single, need), need)] if single < _NO_COST else [])
+    )
+    cost, rest = Fraction(0), need
+    for ratio, brings in items:
+        taken = min(rest, brings)
+        cost += ratio * taken
+        rest -= taken
+    return int(cost)
