@@ -3,7 +3,7 @@
 from pubplan.kernels.decorator import cache_directory, kernel
 from pubplan.kernels.matching import match_rows
 from pubplan.kernels.permutation import permute
-from pubplan.kernels.rows import row_positive_minima, row_sums
+from pubplan.kernels.rows import row_positive_minima, row_sums, row_sums_up_to
 from pubplan.kernels.transpose import count_columns, transpose
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "permute",
     "row_positive_minima",
     "row_sums",
+    "row_sums_up_to",
     "transpose",
 ]

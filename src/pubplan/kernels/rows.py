@@ -24,6 +24,24 @@ def row_sums(
 
 
 @kernel
+def row_sums_up_to(
+    caps: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int32],
+    offsets: npt.NDArray[np.int64],
+    sums: npt.NDArray[np.int64],
+) -> None:
+    """Sum the weights, at least 0, of each row's columns, but not beyond the row's cap."""
+    for row in range(len(offsets) - 1):
+        total = 0
+        for entry in range(offsets[row], offsets[row + 1]):
+            if total >= caps[row]:
+                break
+            total += weights[columns[entry]]
+        sums[row] = min(total, caps[row])
+
+
+@kernel
 def row_positive_minima(
     weights: npt.NDArray[np.int64],
     columns: npt.NDArray[np.int32],

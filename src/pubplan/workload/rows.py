@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 
 from pubplan.errors import InputError
-from pubplan.kernels import row_sums
+from pubplan.kernels import row_sums_up_to
 from pubplan.workload.tables import Int32Array, Int64Array, topic_lists
 from pubplan.workload.workload import Workload
 
@@ -68,9 +68,10 @@ def satisfying(
     workload: Workload, rates: Int64Array, asked: Int64Array | int, offsets: Int64Array, topics: Int32Array
 ) -> Int64Array:
     """tau_v: what was asked for, or everything if that is less."""
-    wanted = np.empty(len(offsets) - 1, dtype=np.int64)
-    row_sums(rates, topics, offsets, wanted)
-    thresholds = np.minimum(asked, wanted)
+    thresholds = np.empty(len(offsets) - 1, dtype=np.int64)
+    row_sums_up_to(
+        np.broadcast_to(np.asarray(asked, dtype=np.int64), len(thresholds)), rates, topics, offsets, thresholds
+    )
     if len(thresholds) and (thresholds.max() > MAX_THRESHOLD or thresholds.min() < 0):
         raise InputError(f"Thresholds in {workload.path} must be between 0 and {MAX_THRESHOLD} events.")
     return thresholds

@@ -25,19 +25,21 @@ if TYPE_CHECKING:
 class CheapestCovers:
     """Chooses covers of least cost.
 
-    ``costs`` are by topic, ``cost_per_event`` what an event costs at least. The sums are what the covers cost, what
-    they must cost at least, how many are not exact, and how many subscribers cannot be satisfied.
+    ``costs`` are by topic, ``cost_per_event`` what an event costs at least, or just that without ``costs``. The sums
+    are what the covers cost, what they must cost at least, how many are not exact, and how many subscribers cannot be
+    satisfied.
     """
 
     events: Int64Array
-    costs: Int64Array
+    costs: Int64Array | None
     cost_per_event: int
 
     def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
-        return cover(rows, self.events, self.costs[rows.topics], self.cost_per_event)
+        costs = None if self.costs is None else self.costs[rows.topics]
+        return cover(rows, self.events, costs, self.cost_per_event)
 
 
-def cover(rows: Rows, events: Int64Array, costs: Int64Array, cost_per_event: int) -> tuple[Pairs, Int64Array]:
+def cover(rows: Rows, events: Int64Array, costs: Int64Array | None, cost_per_event: int) -> tuple[Pairs, Int64Array]:
     """Covers of least cost, with costs by entry of the rows."""
     lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
     totals = np.zeros(4, np.int64)
@@ -49,8 +51,9 @@ def cover(rows: Rows, events: Int64Array, costs: Int64Array, cost_per_event: int
 
 def least_traffic(problem: Problem, events: Int64Array) -> CheapestCovers:
     """Chooses the covers with the least traffic: events if they are all of one size, else bytes."""
-    is_uniform = problem.size is not None
-    return CheapestCovers(events, problem.rates if is_uniform else problem.streams, int(is_uniform))
+    if problem.size is not None:
+        return CheapestCovers(events, None, 1)
+    return CheapestCovers(events, problem.streams, 0)
 
 
 def select(

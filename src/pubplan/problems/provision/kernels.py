@@ -22,6 +22,9 @@ WordArray = npt.NDArray[np.uint64]
 NO_COST = 2**62
 """More than any cover costs."""
 
+FEW = 6
+"""Up to so many topics, all sets of them are tried."""
+
 MAX_CELLS = 2**24
 """Up to so many sums, over all topics of a subscriber, covers are exact."""
 
@@ -101,52 +104,98 @@ def greedy_covers(
 
 
 @kernel
-def smallest_sum(events: Int64Array, num_items: int, need: int, history: WordArray, taken: BoolArray) -> int:
-    """The least sum of items that reaches ``need``; marks the items of one such sum.
+def entry_cost(costs: Int64Array | None, entry: int, brings: int, cost_per_event: int) -> int:
+    """What an entry costs: as listed, or by its events where there is no list."""
+    if costs is None:
+        return cost_per_event * brings
+    cost: int = costs[entry]
+    return cost
 
-    ``history`` has room for a bitset of the sums below the need, before each item and after the last: bit s of the
-    bitset before item i says whether items before i can add up to s. Items must be able to reach the need.
+
+@kernel
+def smallest_plain_sum(
+    topics: Int32Array,
+    first: int,
+    last: int,
+    events: Int64Array,
+    costs: Int64Array | None,
+    cost_per_event: int,
+    need: int,
+    history: WordArray,
+    places: Int64Array,
+    is_chosen: BoolArray,
+) -> tuple[int, int]:
+    """The least sum of plain topics of a row that reaches ``need``; marks those of one such sum.
+
+    Goes through the row until a sum hits the need exactly. ``history`` takes a bitset of the sums below the need before
+    each topic: bit s says whether topics so far can add up to s. Topics that reach the need alone need none.
+    Returns the sum, or more than any if there is none or no room, and the number of topics that are not plain.
     """
     num_words = (need + 63) >> 6
-    for word in range(num_words):
-        history[word] = 0
+    room = len(history) // num_words - 1
     history[0] = 1
-    best, best_item, best_sum = NO_COST, -1, 0
-    for item in range(num_items):
-        base = item * num_words
-        brings = events[item]
-        # The least reachable sum from which this item crosses the need.
-        least = max(0, need - brings)
-        word = least >> 6
-        bits = history[base + word] & (~np.uint64(0) << np.uint64(least & 63))
-        while bits == 0 and word + 1 < num_words:
-            word += 1
-            bits = history[base + word]
-        if bits != 0:
-            found = (word << 6) + lowest_bit(bits)
-            if found < need and found + brings < best:
-                best, best_item, best_sum = found + brings, item, found
+    top = 0  # the largest sum below the need so far: the words beyond are not in use
+    best, best_item, best_rest = NO_COST, -1, 0
+    num_items, num_others = 0, 0
+    for entry in range(first, last):
+        brings = events[topics[entry]]
+        if brings <= 0:
+            continue
+        if entry_cost(costs, entry, brings, cost_per_event) != cost_per_event * brings:
+            num_others += 1
+            continue
+        if brings >= need:
+            if brings < best:
+                best, best_item, best_rest = brings, -1 - (entry - first), 0
                 if best == need:
                     break
-        after = base + num_words
+            continue
+        if num_items == room:
+            best, num_others = NO_COST, last - first
+            break
+        base = num_items * num_words
+        # The least reachable sum from which this topic crosses the need.
+        least = need - brings
+        places[num_items] = entry - first
+        if top >= least:
+            word, bits = least >> 6, history[base + (least >> 6)] & (~np.uint64(0) << np.uint64(least & 63))
+            while bits == 0 and word < top >> 6:
+                word += 1
+                bits = history[base + word]
+            if bits != 0:
+                found = (word << 6) + lowest_bit(bits)
+                if found < need and found + brings < best:
+                    best, best_item, best_rest = found + brings, num_items, found
+                    if best == need:
+                        break
+        after, num_used = base + num_words, (top >> 6) + 1
+        top = min(need - 1, top + brings)
         whole, part = brings >> 6, np.uint64(brings & 63)
-        for word in range(num_words):
-            moved = np.uint64(0)
-            if word >= whole:
-                moved = history[base + word - whole] << part
-                if part > 0 and word > whole:
-                    moved |= history[base + word - whole - 1] >> (np.uint64(64) - part)
-            history[after + word] = history[base + word] | moved
-    for item in range(num_items):
-        taken[item] = False
-    taken[best_item] = True
-    rest = best_sum
+        for word in range((top >> 6) + 1):
+            bits = history[base + word] if word < num_used else np.uint64(0)
+            if word >= whole and word - whole < num_used:
+                bits |= history[base + word - whole] << part
+            if part > 0 and word > whole and word - whole - 1 < num_used:
+                bits |= history[base + word - whole - 1] >> (np.uint64(64) - part)
+            history[after + word] = bits
+        num_items += 1
+    if best == NO_COST or (best > need and num_others > 0):
+        return best, num_others
+    if best_item < 0:
+        is_chosen[-1 - best_item] = True
+        return best, num_others
+    is_chosen[places[best_item]] = True
+    rest, before = best_rest, 0
+    for item in range(best_item):
+        before += events[topics[first + places[item]]]
     for item in range(best_item - 1, -1, -1):
+        brings = events[topics[first + places[item]]]
+        before -= brings
         word = item * num_words + (rest >> 6)
-        if not (history[word] >> np.uint64(rest & 63)) & np.uint64(1):
-            taken[item] = True
-            rest -= events[item]
-    return best
+        if rest > before or not (history[word] >> np.uint64(rest & 63)) & np.uint64(1):
+            is_chosen[places[item]] = True
+            rest -= brings
+    return best, num_others
 
 
 @kernel
@@ -242,7 +291,7 @@ def cheapest_covers(
     offsets: Int64Array,
     topics: Int32Array,
     events: Int64Array,
-    costs: Int64Array,
+    costs: Int64Array | None,
     cost_per_event: int,
     thresholds: Int64Array,
     lengths: Int32Array,
@@ -251,110 +300,159 @@ def cheapest_covers(
 ) -> int:
     """Give each subscriber a cover of least cost; returns how many topics were taken.
 
-    ``costs`` are by entry of the rows, each at least ``cost_per_event`` x events: where that is exact, the topic is
-    plain. ``totals`` takes what the covers cost, what they must cost at least (less where a row is too big to be
+    ``costs`` are by entry of the rows, each at least ``cost_per_event`` x events: where that is exact, as everywhere if
+    there are none, the topic is plain. ``totals`` takes what the covers cost, what they must cost at least (less where a row is too big to be
     exact), how many rows are not exact, and how many cannot reach their threshold.
 
-    1. Whoever needs everything takes everything; what nobody can do without is taken in any case.
-    2. A set of plain topics that hits the need exactly costs the least there can be; so does the smallest sum if all
+    1. Whoever has only topics that are enough alone takes the cheapest, and whoever needs everything takes everything.
+    2. Of few topics all sets are tried.
+    3. A set of plain topics that hits the need exactly costs the least there can be; so does the smallest sum if all
        topics are plain.
-    3. Otherwise, of topics with the same events only the cheapest can be of use, as many as fill the need.
+    4. Otherwise, what the subscriber cannot do without is taken. Of the other topics with the same events only the
+       cheapest can be of use, as many as fill the need.
     """
     size = 0
-    longest = 0
+    longest, largest = 0, 0
     for row in range(len(thresholds)):
         longest = max(longest, offsets[row + 1] - offsets[row])
+        largest = max(largest, thresholds[row])
     item_events, item_costs = np.empty(longest, dtype=np.int64), np.empty(longest, dtype=np.int64)
     places, taken = np.empty(longest, dtype=np.int64), np.zeros(longest, dtype=np.bool_)
     is_chosen = np.zeros(longest, dtype=np.bool_)
-    history = np.empty(0, dtype=np.uint64)
+    history = np.empty(min((longest + 2) * ((largest + 63) >> 6), MAX_CELLS >> 6) + 2, dtype=np.uint64)
     values, flags = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
     uses = np.empty(0, dtype=np.int64)
+    set_events, set_costs = np.zeros(1 << FEW, dtype=np.int64), np.zeros(1 << FEW, dtype=np.int64)
     for row in range(len(thresholds)):
         first, last = offsets[row], offsets[row + 1]
         need, before = thresholds[row], size
-        total = 0
-        for entry in range(first, last):
-            total += events[topics[entry]]
-        slack = total - need
-        if slack < 0:
-            totals[3] += 1
-        least = 0
-        # 1
-        num_items, num_plain = 0, 0
+        if need <= 0:
+            lengths[row] = 0
+            continue
+        total, num_small, best, best_cost = 0, 0, first, NO_COST
         for entry in range(first, last):
             brings = events[topics[entry]]
-            is_chosen[entry - first] = thresholds[row] > 0 and brings > max(slack, 0)
-            if is_chosen[entry - first]:
-                need -= brings
-                least += costs[entry]
-        if need > 0 and slack > 0:
+            total += brings
+            if brings >= need:
+                cost = entry_cost(costs, entry, brings, cost_per_event)
+                if cost < best_cost:
+                    best, best_cost = entry, cost
+            elif brings > 0:
+                num_small += 1
+            if num_small > 0 and total > need:
+                break
+        if num_small == 0 and total > need:  # 1
+            totals[0] += best_cost
+            totals[1] += best_cost
+            chosen[size] = topics[best]
+            lengths[row] = 1
+            size += 1
+            continue
+        if total <= need:
+            totals[3] += total < need
+            least = 0
             for entry in range(first, last):
                 brings = events[topics[entry]]
-                if brings > 0 and not is_chosen[entry - first]:
-                    item_events[num_items], item_costs[num_items] = brings, costs[entry]
-                    places[num_items] = entry - first
-                    num_items += 1
-                    num_plain += costs[entry] == cost_per_event * brings
-        if num_items > 0:
-            is_done = False
-            cost = 0
-            if num_plain > 0 and cost_per_event > 0 and (num_plain + 1) * need <= MAX_CELLS:  # 2
-                num_words = (need + 63) >> 6
-                if (num_plain + 1) * num_words > len(history):
-                    history = np.empty(2 * (num_plain + 1) * num_words, dtype=np.uint64)
-                num_moved = 0
-                if num_plain < num_items:
-                    for item in range(num_items):
-                        if item_costs[item] == cost_per_event * item_events[item]:
-                            swap(item_events, item_costs, places, num_moved, item)
-                            num_moved += 1
-                reachable = 0
-                for item in range(num_plain):
-                    reachable += item_events[item]
-                if reachable >= need:
-                    reached = smallest_sum(item_events, num_plain, need, history, taken)
-                    is_done = reached == need or num_plain == num_items
-                    cost = cost_per_event * reached
-                    if is_done:
-                        for item in range(num_plain):
-                            if taken[item]:
-                                is_chosen[places[item]] = True
-            if not is_done:  # 3
-                if need > len(uses):
-                    uses = np.empty(2 * need, dtype=np.int64)
-                num_items = useful_items(item_events, item_costs, places, num_items, need, uses)
-                if num_items * need <= MAX_CELLS:
-                    if 2 * need > len(values):
-                        values = np.empty(4 * need, dtype=np.int64)
-                    if num_items * need > len(flags):
-                        flags = np.empty(2 * num_items * need, dtype=np.bool_)
-                    cost = cheapest_sum(item_events, item_costs, num_items, need, values, flags, taken)
-                    least += cost
+                if brings > 0:
+                    least += entry_cost(costs, entry, brings, cost_per_event)
+                    chosen[size] = topics[entry]
+                    size += 1
+            totals[0] += least
+            totals[1] += least
+            lengths[row] = size - before
+            continue
+        if last - first <= FEW:  # 2
+            num_sets, best_set, best_cost = 1, 0, NO_COST
+            for entry in range(first, last):
+                brings = events[topics[entry]]
+                cost = entry_cost(costs, entry, brings, cost_per_event)
+                for number in range(num_sets):
+                    set_events[num_sets + number] = set_events[number] + brings
+                    set_costs[num_sets + number] = set_costs[number] + cost
+                    if set_events[num_sets + number] >= need and set_costs[num_sets + number] < best_cost:
+                        best_set, best_cost = num_sets + number, set_costs[num_sets + number]
+                num_sets *= 2
+            totals[0] += best_cost
+            totals[1] += best_cost
+            for entry in range(first, last):
+                if best_set >> (entry - first) & 1 and events[topics[entry]] > 0:
+                    chosen[size] = topics[entry]
+                    size += 1
+            lengths[row] = size - before
+            continue
+        is_chosen[: last - first] = False
+        reached, num_others = NO_COST, last - first
+        if cost_per_event > 0 and 2 * ((need + 63) >> 6) <= len(history):  # 3
+            reached, num_others = smallest_plain_sum(
+                topics, first, last, events, costs, cost_per_event, need, history, places, is_chosen
+            )
+        least = cost_per_event * reached
+        if reached > need and num_others > 0:  # 4
+            num_items, least, rest = open_items(
+                topics, first, last, events, costs, cost_per_event, need, item_events, item_costs, places, is_chosen
+            )
+            if num_items > 0:
+                if rest > len(uses):
+                    uses = np.empty(2 * rest, dtype=np.int64)
+                num_items = useful_items(item_events, item_costs, places, num_items, rest, uses)
+                if num_items * rest <= MAX_CELLS:
+                    if 2 * rest > len(values):
+                        values = np.empty(4 * rest, dtype=np.int64)
+                    if num_items * rest > len(flags):
+                        flags = np.empty(2 * num_items * rest, dtype=np.bool_)
+                    least += cheapest_sum(item_events, item_costs, num_items, rest, values, flags, taken)
                 else:
-                    cost, fraction = rough_sum(item_events, item_costs, num_items, need, taken)
-                    least += fraction
+                    least += rough_sum(item_events, item_costs, num_items, rest, taken)[1]
                     totals[2] += 1
                 for item in range(num_items):
                     if taken[item]:
                         is_chosen[places[item]] = True
-            else:
-                least += cost
+        totals[1] += least
         for place in range(last - first):
             if is_chosen[place]:
-                totals[0] += costs[first + place]
-                chosen[size] = topics[first + place]
+                topic = topics[first + place]
+                totals[0] += entry_cost(costs, first + place, events[topic], cost_per_event)
+                chosen[size] = topic
                 size += 1
-        totals[1] += least
         lengths[row] = size - before
     return size
 
 
 @kernel
-def swap(events: Int64Array, costs: Int64Array, places: Int64Array, one: int, other: int) -> None:
-    events[one], events[other] = events[other], events[one]
-    costs[one], costs[other] = costs[other], costs[one]
-    places[one], places[other] = places[other], places[one]
+def open_items(
+    topics: Int32Array,
+    first: int,
+    last: int,
+    events: Int64Array,
+    costs: Int64Array | None,
+    cost_per_event: int,
+    need: int,
+    item_events: Int64Array,
+    item_costs: Int64Array,
+    places: Int64Array,
+    is_chosen: BoolArray,
+) -> tuple[int, int, int]:
+    """Mark the topics of a row that its subscriber cannot do without, and list the others.
+
+    Returns how many others there are (none if they are not needed), what the marked ones cost, and what is missing.
+    """
+    total = 0
+    for entry in range(first, last):
+        total += events[topics[entry]]
+    slack = total - need
+    cost, rest, num_items = 0, need, 0
+    for entry in range(first, last):
+        brings = events[topics[entry]]
+        is_chosen[entry - first] = brings > slack
+        if brings > slack:
+            rest -= brings
+            cost += entry_cost(costs, entry, brings, cost_per_event)
+        elif brings > 0:
+            item_events[num_items] = brings
+            item_costs[num_items] = entry_cost(costs, entry, brings, cost_per_event)
+            places[num_items] = entry - first
+            num_items += 1
+    return num_items if rest > 0 else 0, cost, rest
 
 
 @kernel
@@ -386,18 +484,45 @@ def mandatory_topics(
     lengths: Int32Array,
     chosen: Int32Array,
 ) -> int:
-    """Name the topics without which a subscriber cannot reach its threshold; returns how many there are."""
+    """Name the topics without which a subscriber cannot reach its threshold; returns how many there are.
+
+    As soon as all topics so far but the largest are enough, there is none.
+    """
     size = 0
     for row in range(len(thresholds)):
-        before, total = size, 0
+        before, need = size, thresholds[row]
+        total, largest = 0, 0
         for entry in range(offsets[row], offsets[row + 1]):
-            total += events[topics[entry]]
-        for entry in range(offsets[row], offsets[row + 1]):
-            if total - events[topics[entry]] < thresholds[row]:
-                chosen[size] = topics[entry]
-                size += 1
+            brings = events[topics[entry]]
+            total += brings
+            largest = max(largest, brings)
+            if total - largest >= need:
+                break
+        if total - largest < need:
+            for entry in range(offsets[row], offsets[row + 1]):
+                if total - events[topics[entry]] < need:
+                    chosen[size] = topics[entry]
+                    size += 1
         lengths[row] = size - before
     return size
+
+
+@kernel
+def simple_needs(offsets: Int64Array, topics: Int32Array, events: Int64Array, thresholds: Int64Array) -> int:
+    """The sum over subscribers who need something of what they need, or their smallest topic if that is more."""
+    total = 0
+    for row in range(len(thresholds)):
+        need, smallest = thresholds[row], 0
+        if need <= 0:
+            continue
+        for entry in range(offsets[row], offsets[row + 1]):
+            brings = events[topics[entry]]
+            if brings > 0 and (smallest == 0 or brings < smallest):
+                smallest = brings
+                if smallest <= need:
+                    break
+        total += max(need, smallest)
+    return total
 
 
 # Free capacity of VMs as a tree of maxima: VM i is leaf ``width + i``, its parent is half its place, the root is 1.

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pubplan.kernels import row_positive_minima
 from pubplan.problems.provision.exact import least_traffic
 from pubplan.problems.provision.gsp import GreedyCovers
-from pubplan.problems.provision.kernels import mandatory_topics
+from pubplan.problems.provision.kernels import mandatory_topics, simple_needs
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import Chooser, Pairs, pass_over
 from pubplan.workload import Int64Array, Rows
@@ -42,16 +41,17 @@ def traffic(problem: Problem) -> Int64Array:
 
 
 def survey(problem: Problem, limit: int, spark: SparkSession | None) -> Survey:
-    """Pass over the subscribers, once for every problem and limit."""
-    if limit not in problem.remembered:
-        problem.remembered[limit] = _survey(problem, limit, spark)
-    found = problem.remembered[limit]
+    """Pass over the subscribers, once for every problem and set of topics that fit."""
+    events = problem.usable(limit)
+    num_usable = int(np.count_nonzero(events))  # larger limits have more of them
+    if num_usable not in problem.remembered:
+        problem.remembered[num_usable] = _survey(problem, events, spark)
+    found = problem.remembered[num_usable]
     assert isinstance(found, Survey)
     return found
 
 
-def _survey(problem: Problem, limit: int, spark: SparkSession | None) -> Survey:
-    events = problem.usable(limit)
+def _survey(problem: Problem, events: Int64Array, spark: SparkSession | None) -> Survey:
     choosers: dict[str, Chooser] = {
         "exact": least_traffic(problem, events),
         "greedy": GreedyCovers(events, problem.sizes),
@@ -78,7 +78,5 @@ class _Mandatory:
     def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
         lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
         size = mandatory_topics(rows.offsets, rows.topics, self.events, rows.thresholds, lengths, chosen)
-        smallest = np.empty(len(rows.thresholds), dtype=np.int64)
-        row_positive_minima(self.events, rows.topics, rows.offsets, smallest)
-        needs = np.where(rows.thresholds > 0, np.maximum(rows.thresholds, smallest), 0)
-        return Pairs(lengths, chosen[:size]), needs.sum(keepdims=True)
+        simple = simple_needs(rows.offsets, rows.topics, self.events, rows.thresholds)
+        return Pairs(lengths, chosen[:size]), np.array([simple])
