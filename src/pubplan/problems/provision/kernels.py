@@ -301,8 +301,8 @@ def cheapest_covers(
     """Give each subscriber a cover of least cost; returns how many topics were taken.
 
     ``costs`` are by entry of the rows, each at least ``cost_per_event`` x events: where that is exact, as everywhere if
-    there are none, the topic is plain. ``totals`` takes what the covers cost, what they must cost at least (less where a row is too big to be
-    exact), how many rows are not exact, and how many cannot reach their threshold.
+    there are none, the topic is plain. ``totals`` takes what the covers cost, what they must cost at least (less where
+    a row is too big to be exact), how many rows are not exact, and how many cannot reach their threshold.
 
     1. Whoever has only topics that are enough alone takes the cheapest, and whoever needs everything takes everything.
     2. Of few topics all sets are tried.
