@@ -121,11 +121,11 @@ def _evaluator(
                 reasons.append(placed)
                 continue
             lengths, topics, vms = placed
-            reasons += _wrong_pairs(rows, lengths, topics, vms, rates, num_vms)
-            if not reasons:
+            sent, wrong = _wrong_pairs(rows, lengths, topics, vms, rates, num_vms)
+            reasons += wrong
+            if not wrong:
                 _count(homes, counts, others, topics, vms, num_vms)
-                received = _row_sums(rates[topics], np.cumsum(lengths) - lengths, lengths)
-                checks.look(state, rows, received, plan, block)
+                checks.look(state, rows, sent, plan, block)
         store.put(group, homes=homes, counts=counts.astype(np.uint32))
         keys, pairs = _collected(others)
         store.put(group, keys=keys, pairs=pairs)
@@ -171,11 +171,15 @@ def _placed(table: pa.Table, block: int, num_subscribers: int) -> tuple[Int64Arr
 
 def _wrong_pairs(
     rows: BlockRows, lengths: Int64Array, topics: Int64Array, vms: Int64Array, rates: Int64Array, num_vms: int
-) -> list[Reason]:
-    """Every subscriber satisfied, every pair a real interest and placed once, every VM there is."""
+) -> tuple[Int64Array, list[Reason]]:
+    """Every subscriber satisfied, every pair a real interest and placed once, every VM there is.
+
+    Also which entries of the rows are sent.
+    """
     num_topics = len(rates)
     if len(topics) and (topics.min() < 0 or topics.max() >= num_topics):
-        return [Reason("topic exists", 0, int(np.count_nonzero((topics < 0) | (topics >= num_topics))), PLACEMENTS)]
+        unknown = int(np.count_nonzero((topics < 0) | (topics >= num_topics)))
+        return topics[:0], [Reason("topic exists", 0, unknown, PLACEMENTS)]
     found = []
     if len(vms) and (vms.min() < 0 or vms.max() >= num_vms):
         found.append(Reason("VM exists", 0, int(np.count_nonzero((vms < 0) | (vms >= num_vms))), PLACEMENTS))
@@ -193,7 +197,7 @@ def _wrong_pairs(
     unsatisfied = int(np.count_nonzero(received < rows.needed))
     if unsatisfied:
         found.append(Reason("subscribers satisfied", 0, unsatisfied, PLACEMENTS))
-    return found
+    return places, found
 
 
 def _summed(parts: list[list[Reason]]) -> list[Reason]:

@@ -83,9 +83,9 @@ class BoundChecks:
         size = num_topics if needs_mandatory else 0
         return BoundState([0, 0, 0, 0], np.zeros(size, np.int64), np.zeros(size, np.int64))
 
-    def look(self, state: BoundState, rows: BlockRows, received: Int64Array, plan: Plan, block: int) -> None:
-        """Add up one block. ``received`` is what the plan sends to each subscriber: where that is just enough, and of
-        one size, no cover has less traffic.
+    def look(self, state: BoundState, rows: BlockRows, sent: Int64Array, plan: Plan, block: int) -> None:
+        """Add up one block. ``sent`` are the entries of the rows that the plan sends: where these are just enough, at
+        the least cost per event, no cover is cheaper.
         """
         if not self.names:
             return
@@ -102,19 +102,19 @@ class BoundChecks:
         reachable = np.zeros(len(rows.needed), dtype=np.int64)
         np.add.at(reachable, owners, events)
         traffic = self.traffic[rows.topics]
-        is_just_enough = (received == rows.needed) & self.is_uniform
-        floor = np.where(is_just_enough, rows.needed, -1)
-        state.sums[_OUTGOING] += exact_sum(_least_costs(rows.needed, reachable, owners, events, traffic, floor))
+        known = _known(rows.needed, owners[sent], traffic[sent], int(self.is_uniform))
+        state.sums[_OUTGOING] += exact_sum(_least_costs(rows.needed, reachable, owners, events, traffic, known))
         if len(state.mandatory):
             must = reachable[owners] - events < rows.needed[owners]
             np.add.at(state.mandatory, rows.topics[must], 1)
         if "prices" in self.names:
-            self._look_at_prices(state, rows, owners, events, traffic, reachable, plan, block)
+            self._look_at_prices(state, rows, sent, owners, events, traffic, reachable, plan, block)
 
     def _look_at_prices(
         self,
         state: BoundState,
         rows: BlockRows,
+        sent: Int64Array,
         owners: Int64Array,
         events: Int64Array,
         traffic: Int64Array,
@@ -139,11 +139,8 @@ class BoundChecks:
         prices[places] = self.charged_prices[topics]
         incoming, outgoing = self.weights
         costs = outgoing * self.unit * traffic + incoming * prices
-        # Topics without a price that bring just enough: nothing is below that.
-        base = outgoing * self.unit
-        state.sums[_PRICED] += exact_sum(
-            _least_costs(rows.needed, reachable, owners, events, costs, np.full(len(rows.needed), -1), base)
-        )
+        known = _known(rows.needed, owners[sent], costs[sent], outgoing * self.unit * self.is_uniform)
+        state.sums[_PRICED] += exact_sum(_least_costs(rows.needed, reachable, owners, events, costs, known))
 
     def keep(self, state: BoundState, store: Store, group: int) -> None:
         store.put(group, mandatory=state.mandatory, charged=state.charged)
@@ -218,6 +215,14 @@ def _streams(problem: Problem, limit: int, mandatory: Int64Array) -> tuple[int, 
     return exact_sum(num_vms * streams), int(num_vms.max(initial=0))
 
 
+def _known(needed: Int64Array, owners: Int64Array, costs: Int64Array, cost_per_event: int) -> Int64Array:
+    """The least cost of what each subscriber needs where a cover has it, the least there can be; -1 for the others."""
+    cost = np.zeros(len(needed), dtype=np.int64)
+    np.add.at(cost, owners, costs)
+    is_least = (cost == needed * cost_per_event) if cost_per_event else needed == 0
+    return np.where(is_least, cost, -1)
+
+
 def _least_costs(
     needed: Int64Array,
     reachable: Int64Array,
@@ -225,12 +230,12 @@ def _least_costs(
     events: Int64Array,
     costs: Int64Array,
     known: Int64Array,
-    base: int = 0,
 ) -> Int64Array:
     """The least cost of topics that bring each subscriber what it needs; ``known`` where it is not negative.
 
     1. Topics that a subscriber cannot do without are taken.
-    2. Of the topics that do alone, only the cheapest can be of use.
+    2. Of the topics that do alone only the cheapest can be of use; of others with the same events, the cheapest that
+       together do.
     3. least[s], the least cost of s events or more, over one topic after the other:
        min(least[s], least[s - events] + cost).
     """
@@ -247,8 +252,15 @@ def _least_costs(
     single = np.full(len(needed), _NO_COST)
     np.minimum.at(single, owners[items[alone]], costs[items[alone]])
     items = items[~alone]
-    numbers = np.flatnonzero(is_open)
-    counts = np.bincount(owners[items], minlength=len(needed))[numbers]
+    items = items[np.lexsort((costs[items], events[items], owners[items]))]
+    keys = owners[items] * (int(rest.max(initial=0)) + 1) + events[items]
+    before = np.arange(len(items)) - np.searchsorted(keys, keys)
+    items = items[before * events[items] < rest[owners[items]]]
+    counts = np.bincount(owners[items], minlength=len(needed))
+    only_alone = is_open & (counts == 0)
+    least[only_alone] += single[only_alone]
+    numbers = np.flatnonzero(is_open & (counts > 0))
+    counts = counts[numbers]
     starts = np.cumsum(counts) - counts
     cells = counts * rest[numbers]
     order = np.lexsort((counts, rest[numbers]))
@@ -305,15 +317,7 @@ def _least_of_some(
 
 
 def _least_of_many(need: int, events: Int64Array, costs: Int64Array, single: int) -> int:
-    """For a subscriber with a great many topics: exact with those that can be of use, else the fractional cover."""
-    order = np.lexsort((costs, events))
-    sorted_events = events[order]
-    first = np.searchsorted(sorted_events, sorted_events)
-    is_useful = (np.arange(len(order)) - first) * sorted_events < need
-    useful = order[is_useful]
-    if len(useful) * need <= _EXACT_CELLS:
-        whole = np.array([need]), np.array([0]), np.array([len(useful)])
-        return int(_least_of_some(*whole, events[useful], costs[useful], np.array([single]))[0])
+    """For a subscriber with too many topics: what the fractional cover costs."""
     items = sorted(
         [(Fraction(int(cost), int(brings)), int(brings)) for cost, brings in zip(costs, events, strict=True)]
         + ([(Fraction(single, need), need)] if single < _NO_COST else [])
