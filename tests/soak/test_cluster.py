@@ -12,8 +12,9 @@ import psutil
 import pytest
 
 from pubplan.engine import map_blocks, spark_session
-from pubplan.generate import generate, spotify, write_raw
+from pubplan.generate import generate, spotify, twitter, write_raw
 from pubplan.pipeline import Ingest, Source, TimeWindow, ingest
+from pubplan.problems import provision
 from pubplan.problems.select import Problem, solve, verify
 
 pytestmark = pytest.mark.soak
@@ -61,6 +62,21 @@ def test_thresholds_on_the_cluster(cluster, tmp_path: Path, objective: str) -> N
         together = solve(problem, f"threshold-{objective}", **options, spark=cluster)
     assert killer.has_killed
     assert together.plan.digest == alone.plan.digest
+
+
+@pytest.mark.parametrize(
+    "seen", [".fleet.*/.work-*/*/lengths-*.npy", ".fleet.*/decisions/placements/*.parquet"], ids=["choosing", "placing"]
+)
+def test_fleets_on_the_cluster(cluster, tmp_path: Path, seen: str) -> None:
+    """An executor killed while pairs are chosen, or while they are placed: the digest of one process."""
+    problem = provision.Problem(generate(twitter(0.02), tmp_path / "workload"), threshold=100, peak_factor=20_000)
+    alone = provision.solve(problem)
+    assert alone.plan.decisions(provision.VMS).num_rows > 20
+    with Killer(lambda: bool(list(tmp_path.glob(seen)))) as killer:
+        together = provision.solve(problem, out=tmp_path / "fleet", spark=cluster)
+    assert killer.has_killed
+    assert together.plan.digest == alone.plan.digest
+    assert provision.verify(problem, together.plan, cluster).ok
 
 
 class Killer:

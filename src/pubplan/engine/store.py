@@ -80,15 +80,21 @@ class FileStore:
 
 @contextmanager
 def working_in(directory: Path) -> Iterator[None]:
-    """Stores opened inside keep their files below ``directory``, which executors must see; removed at the end."""
-    place = directory / ".work"
-    place.mkdir()
+    """Stores opened inside keep their files below ``directory``, which executors must see; removed at the end.
+
+    Where ``directory`` cannot be written to, the system's place for temporary files has to do.
+    """
+    try:
+        place: Path | None = Path(tempfile.mkdtemp(prefix=".work-", dir=directory))
+    except OSError:
+        place = None
     token = _working_in.set(place)
     try:
         yield
     finally:
         _working_in.reset(token)
-        shutil.rmtree(place, ignore_errors=True)
+        if place is not None:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def open_store(spark: SparkSession | None) -> Store:

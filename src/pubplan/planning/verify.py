@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from pubplan.engine import stage
+from pubplan.engine import stage, working_in
 from pubplan.errors import InputError, Reason, StalePlan
 from pubplan.planning.parameters import make_parameters
 from pubplan.planning.plan import Plan
@@ -29,7 +29,7 @@ def verify_plan(family: Family, problem: Problem, plan: Plan, spark: SparkSessio
     if unknown:
         known = ", ".join(family.bounds)
         return Verdict(plan.exact, tuple(Reason("bound is known", known, name, "bounds") for name in unknown))
-    with stage("verifying"):
+    with stage("verifying"), working_in(plan.path.parent):
         verdict = family.verify(problem, plan, spark)
     return replace(verdict, violations=(*verdict.violations, *_false_statements(family, problem, plan, verdict)))
 
