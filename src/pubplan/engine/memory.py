@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -42,8 +43,8 @@ def require_memory(need_bytes: int, purpose: str) -> None:
 class MemoryMeter:
     """Peak memory of the whole process tree (driver, Java, Python workers) while the body runs.
 
-    Sampled every ``interval`` seconds. On Linux the proportional set size is summed, so pages that forked workers
-    share count once; elsewhere the resident set.
+    Sampled every ``interval`` seconds, less often where a sample takes long, as it does of large processes. On Linux
+    the proportional set size is summed, so pages that forked workers share count once; elsewhere the resident set.
     """
 
     def __init__(self, interval: float = 0.1) -> None:
@@ -65,8 +66,11 @@ class MemoryMeter:
         self._sample()
 
     def _watch(self) -> None:
-        while not self._stop.wait(self._interval):
+        pause = self._interval
+        while not self._stop.wait(pause):
+            start = time.perf_counter()
             self._sample()
+            pause = max(self._interval, 20 * (time.perf_counter() - start))
 
     def _sample(self) -> None:
         root = psutil.Process()

@@ -38,7 +38,7 @@ UNIT = 1 << 10
 class JointParameters:
     """``rounds``: how often prices are set and covers chosen by them."""
 
-    rounds: int = 2
+    rounds: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.rounds, int) or isinstance(self.rounds, bool) or not 1 <= self.rounds <= 100:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Packing:
     """A fleet of one VM type: ``topics[i]`` has ``pairs[i]`` pairs on VM ``vms[i]``.
 
-    Sorted by topic; the parts of one topic are in the order in which its pairs fill them, unless ``placed`` knows the
-    VMs of a block's pairs.
+    Sorted by topic and VM. The pairs of a topic fill its VMs in this order, unless ``placed`` knows the VMs of a
+    block's pairs.
     """
 
     vm_type: VmType
@@ -64,11 +64,15 @@ class Stage2:
 
 
 def packing_of(problem: Problem, vm_type: VmType, parts: Int64Array) -> Packing:
-    """From a table of topic, VM and pairs in the order of packing; VMs without pairs are not rented."""
-    order = np.argsort(parts[:, 0], kind="stable")
-    topics, vms, pairs = (np.ascontiguousarray(parts[order, column]) for column in range(3))
+    """From a table of topic, VM and pairs; VMs without pairs are not rented."""
+    topics, vms, pairs = (parts[:, column] for column in range(3))
     used, vms = np.unique(vms, return_inverse=True)
-    return Packing(vm_type, len(used), topics, vms.astype(np.int64), pairs, problem.streams)
+    num_vms = len(used)
+    keys, places = np.unique(topics * max(1, num_vms) + vms, return_inverse=True)
+    counts = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(counts, places, pairs)
+    topics, vms = np.divmod(keys, max(1, num_vms))
+    return Packing(vm_type, num_vms, topics, vms, counts, problem.streams)
 
 
 def total_cost(problem: Problem, packing: Packing) -> int:
