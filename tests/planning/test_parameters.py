@@ -9,7 +9,7 @@ import pytest
 from pubplan.errors import InputError
 from pubplan.planning import make_parameters, read_parameters
 
-KNOWN = {"capacity": (str, int), "threshold": (int,), "greedy-fb3m": (dict,)}
+KNOWN = {"capacity": (str, int), "threshold": (int,), "must_serve": (list,), "greedy-fb3m": (dict,)}
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def test_a_table_is_read(tmp_path) -> None:
         ('[select]\nthreshold = "many"\n', "threshold must be a whole number, not 'many'"),
         ("[select]\nthreshold = true\n", "threshold must be a whole number, not True"),
         ("[select]\ncapacity = 0.1\n", "capacity must be a string or a whole number"),
+        ('[select]\nmust_serve = "news"\n', "must_serve must be a list, not 'news'"),
         ("[overlay]\nx = 1\n", r"no table \[select\]"),
         ("[select\n", "not readable TOML"),
     ],

@@ -19,6 +19,12 @@ Master = Annotated[
     ),
 ]
 Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting; repeatable.")]
+MethodName = Annotated[str | None, typer.Option("--method", help="See 'pubplan methods'.")]
+ParameterFile = Annotated[
+    Path | None,
+    typer.Option("--parameters", metavar="FILE", help="TOML file; its table named like the command fills in options."),
+]
+NoVerify = Annotated[bool, typer.Option("--no-verify", help="Write the plan without checking it, and say so in it.")]
 Check = Annotated[bool, typer.Option("--check", help="Recompute the workload's digests before using it.")]
 
 WorkloadPath = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A workload directory.")]

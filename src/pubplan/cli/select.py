@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pubplan.cli.options import Check, Conf, Json, Master, Out, Quiet, Replace, Seed, WorkloadPath
+from pubplan.cli.options import (
+    Check,
+    Conf,
+    Json,
+    Master,
+    MethodName,
+    NoVerify,
+    Out,
+    ParameterFile,
+    Quiet,
+    Replace,
+    Seed,
+    WorkloadPath,
+)
 
 if TYPE_CHECKING:
     from pubplan.planning import Result
@@ -42,12 +55,16 @@ Satisfy = Annotated[
 WithCurve = Annotated[
     bool, typer.Option("--curve", help="Also print the satisfied share at smaller capacities, and the knee.")
 ]
-MethodName = Annotated[str | None, typer.Option("--method", help="See 'pubplan methods select'.")]
 Bound = Annotated[str | None, typer.Option("--bound", help="lagrangian (the default), paper, mip or none.")]
-ParameterFile = Annotated[
-    Path | None, typer.Option("--parameters", metavar="FILE", help="TOML file; its table [select] fills in options.")
-]
-NoVerify = Annotated[bool, typer.Option("--no-verify", help="Write the plan without checking it, and say so in it.")]
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "capacity": (str, int),
+    "threshold": (int,),
+    "objective": (str,),
+    "cost": (str,),
+    "must_serve": (list,),
+    "must_not_serve": (list,),
+}
 
 
 def select(
@@ -74,13 +91,12 @@ def select(
     conf: Conf = None,
 ) -> None:
     """Serve the topics that satisfy most subscribers within a capacity."""
-    from pubplan.cli.progress import showing_progress
-    from pubplan.cli.session import maybe_spark
+    from pubplan.cli.planning import planning_session, read_options, solve_with
     from pubplan.cli.show import answer
     from pubplan.engine import check_apart, check_free
     from pubplan.errors import InputError
     from pubplan.planning import PLAN
-    from pubplan.problems.select import FAMILY, Problem, curve_of, least_capacity, solve
+    from pubplan.problems.select import FAMILY, Problem, curve_of, least_capacity
     from pubplan.problems.select.curve import share_of
     from pubplan.workload import read_workload
 
@@ -94,7 +110,7 @@ def select(
         "must_serve": _ids(must_serve),
         "must_not_serve": _ids(must_not_serve),
     }
-    options = _options(parameters, given)
+    options = read_options(FAMILY, parameters, given, _KINDS)
     if satisfy is None and "capacity" not in options:
         raise InputError("No capacity: pass --capacity, for instance --capacity 10%.")
     if satisfy is not None:
@@ -105,26 +121,14 @@ def select(
     check_apart(out, workload)
     check_free(out, marker=PLAN, replace=replace)
     opened = read_workload(workload)
-    names = ("capacity", "threshold", "objective", "cost", "must_serve", "must_not_serve")
-    asked = {name: options[name] for name in names if name in options}
-    problem = Problem(opened, **asked)
+    problem = Problem(opened, **{name: options[name] for name in _KINDS if name in options})
     chosen = FAMILY.method_for(problem, options.get("method"))  # before Spark is started for nothing
     FAMILY.bounds_for(problem, options.get("bound"))
-    with showing_progress(quiet), maybe_spark(master, conf, len(opened.interests_blocks)) as spark:
-        if check:
-            opened.check(spark)
+    with planning_session(opened, check, quiet, master, conf) as spark:
         if satisfy is not None:
             problem = least_capacity(problem, satisfy, chosen, options.get(chosen.name), seed, spark)
-        result = solve(
-            problem,
-            chosen.name,
-            parameters=options.get(chosen.name),
-            seed=seed,
-            bound=options.get("bound"),
-            out=out,
-            replace=replace,
-            verify=not no_verify,
-            spark=spark,
+        result = solve_with(
+            FAMILY, problem, options, out=out, seed=seed, replace=replace, verify=not no_verify, spark=spark
         )
         found = curve_of(problem, result.plan, spark) if curve else None
     record = dict(result.plan.record) | ({"curve": found.to_dict()} if found else {})
@@ -132,26 +136,6 @@ def select(
     if satisfy is not None:
         lines.append(_least_sentence(problem, result, satisfy))
     answer(record, "\n".join(lines), json)
-
-
-def _options(path: Path | None, given: dict[str, Any]) -> dict[str, Any]:
-    """Options from the command line, which wins, and from the parameter file."""
-    from pubplan.planning import read_parameters
-    from pubplan.problems.select import FAMILY
-
-    known: dict[str, tuple[type, ...]] = {
-        "capacity": (str, int),
-        "threshold": (int,),
-        "objective": (str,),
-        "cost": (str,),
-        "must_serve": (list,),
-        "must_not_serve": (list,),
-        "method": (str,),
-        "bound": (str,),
-        **dict.fromkeys(FAMILY.methods, (dict,)),
-    }
-    from_file = read_parameters(path, "select", known) if path is not None else {}
-    return from_file | {name: value for name, value in given.items() if value is not None}
 
 
 def _ids(given: list[str] | None) -> list[str] | None:
@@ -198,6 +182,7 @@ def _least_sentence(problem: Problem, result: Result, share: str) -> str:
 
 
 def _sentences(problem: Problem, result: Result, out: Path) -> list[str]:
+    from pubplan.cli.planning import last_sentence
     from pubplan.cli.show import percent
     from pubplan.problems.select import SERVED
     from pubplan.report.frame import number_down, number_up
@@ -218,5 +203,4 @@ def _sentences(problem: Problem, result: Result, out: Path) -> list[str]:
         bound = number_up(result.bound)
         lines.append(f"No plan can satisfy more than {bound}: this one is within {percent(result.gap)} of that.")
     lines += [f"Binding: {reason}." for reason in result.reasons]
-    state = "Verified" if result.plan.record["verified"] else "NOT verified"
-    return [*lines, f"{state}. Plan written to {out}"]
+    return [*lines, last_sentence(result, out)]

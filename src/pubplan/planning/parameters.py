@@ -12,7 +12,14 @@ from pubplan.errors import InputError, unknown_name
 
 Parameters = TypeVar("Parameters")
 
-_TOML_NAMES = {bool: "true or false", str: "a string", int: "a whole number", float: "a number", dict: "a table"}
+_TOML_NAMES = {
+    bool: "true or false",
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+}
 
 
 @dataclasses.dataclass(frozen=True)
