@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pubplan import generate as generate
     from pubplan.engine import spark_session as spark_session
     from pubplan.planning import read_plan as read_plan
+    from pubplan.problems import provision as provision
     from pubplan.problems import select as select
     from pubplan.workload import build_workload as build_workload
     from pubplan.workload import read_workload as read_workload
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "build_workload": "pubplan.workload",
     "generate": "pubplan",
+    "provision": "pubplan.problems",
     "read_plan": "pubplan.planning",
     "read_workload": "pubplan.workload",
     "select": "pubplan.problems",

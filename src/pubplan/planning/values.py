@@ -73,7 +73,8 @@ class Certificate:
     """A bound no plan can beat, and what a third party needs to check it.
 
     ``evidence`` is small and goes into JSON; ``blocks`` hold multipliers and duals where there are many. ``curve``,
-    where there is one, bounds the objective for other limits than the problem's.
+    where there is one, bounds the objective for other limits than the problem's. ``parts`` are bounds for each of
+    several choices, where the bound is the best of them; they are not written.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Certificate:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     blocks: Mapping[str, BlockTable] = field(default_factory=dict)
     curve: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float64]] | None = None
+    parts: Mapping[str, Exact] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ from pubplan.problems.provision.plan import (
 )
 from pubplan.problems.provision.problem import DEFAULT_VM_TYPE, Problem
 from pubplan.problems.provision.verify import verify as evaluate
+from pubplan.problems.provision.whatif import Case
+from pubplan.problems.provision.whatif import what_if as _what_if
 
 _BOUNDS = (
     Bound("paper", paper_bound, paper_refusal),
@@ -59,6 +61,7 @@ FAMILY = Family(
 
 solve = partial(solve_problem, FAMILY)
 verify = partial(verify_plan, FAMILY)
+what_if = partial(_what_if, FAMILY)
 
 __all__ = [
     "DEFAULT_VM_TYPE",
@@ -67,10 +70,12 @@ __all__ = [
     "SPLITS",
     "TYPES",
     "VMS",
+    "Case",
     "Problem",
     "VmType",
     "all_vm_types",
     "find_vm_types",
     "solve",
     "verify",
+    "what_if",
 ]

@@ -156,8 +156,9 @@ def _certificate(
     blocks: dict[str, BlockTable] | None = None,
 ) -> Certificate:
     """The cost of the VM type for which it is least."""
-    bound = min(problem.least_cost(vm_type, floor) for vm_type, floor in floors.items())
-    return Certificate(name, Exact(bound, MICROS), evidence or {}, blocks or {})
+    parts = {vm_type.name: Exact(problem.least_cost(vm_type, floor), MICROS) for vm_type, floor in floors.items()}
+    bound = min(parts.values(), key=lambda part: part.value)
+    return Certificate(name, bound, evidence or {}, blocks or {}, parts=parts)
 
 
 def _price_table(charged: Int64Array, everybody: Int64Array) -> BlockTable:

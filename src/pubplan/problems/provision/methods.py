@@ -140,4 +140,5 @@ def _method(first: Stage1, second: Stage2) -> Method:
     )
 
 
-METHODS = tuple(_method(first, second) for first in STAGES1 for second in STAGES2)
+STAGES = {f"{first.name}+{second.name}": (first, second) for first in STAGES1 for second in STAGES2}
+METHODS = tuple(_method(first, second) for first, second in STAGES.values())

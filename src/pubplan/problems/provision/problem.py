@@ -185,6 +185,10 @@ class Problem:
         """The rates of topics that fit a VM with one subscriber, stream and all; 0 for those that do not."""
         return np.where(2 * self.streams <= limit, self.rates, 0)
 
+    def num_usable(self, limit: int) -> int:
+        """How many topics fit a VM; limits for which they are as many have the same ones."""
+        return int(np.count_nonzero(2 * self.streams <= limit))
+
     @cached_property
     def remembered(self) -> dict[Any, object]:
         """What passes over the subscribers have found, by what it depends on."""
@@ -292,7 +296,9 @@ def _decimal(name: str, value: object, least: Fraction) -> str:
 def _share(value: object) -> str:
     match = re.fullmatch(r"([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*%", value.strip()) if isinstance(value, str) else None
     if match is None:
-        hint = f" Did you mean '{value * 100:g}%'?" if isinstance(value, float) and 0 < value < 1 else ""
+        text = str(value).strip()
+        is_share = re.fullmatch(r"0?\.[0-9]{1,9}", text) and float(text) > 0
+        hint = f" Did you mean '{float(text) * 100:g}%'?" if is_share else ""
         raise InputError(f"The head-room is a share below 100% such as 20%, not {str(value)[:40]!r}.{hint}")
     return f"{match[1]}%"
 

@@ -41,12 +41,11 @@ def traffic(problem: Problem) -> Int64Array:
 
 
 def survey(problem: Problem, limit: int, spark: SparkSession | None) -> Survey:
-    """Pass over the subscribers, once for every problem and set of topics that fit."""
-    events = problem.usable(limit)
-    num_usable = int(np.count_nonzero(events))  # larger limits have more of them
-    if num_usable not in problem.remembered:
-        problem.remembered[num_usable] = _survey(problem, events, spark)
-    found = problem.remembered[num_usable]
+    """Pass over the subscribers, once for every problem and choice of topics that fit."""
+    key = ("survey", problem.num_usable(limit))
+    if key not in problem.remembered:
+        problem.remembered[key] = _survey(problem, problem.usable(limit), spark)
+    found = problem.remembered[key]
     assert isinstance(found, Survey)
     return found
 
