@@ -35,6 +35,8 @@ def describe(
 
 def sentences(found: Description) -> str:
     """A page-wide summary."""
+    from pubplan.cli.show import aligned
+
     counts, window = found.counts, found.window
     lines = [f"{counts['topics']:,} topics, {counts['subscribers']:,} subscribers, {counts['pairs']:,} interests"]
     if window["seconds"] is not None:
@@ -50,12 +52,9 @@ def sentences(found: Description) -> str:
     ):
         reached = [f"{distribution.reached_by(1 / number):,}" for number in ONE_IN]
         rows.append([name, f"{distribution.mean:,.2f}", *reached, f"{distribution.largest:,}"])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
-    lines.append("")
-    for row in rows:
-        first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        lines.append("  ".join([first.strip().ljust(widths[0]), *rest]))
     lines += [
+        "",
+        *aligned(rows, left=(0,)),
         "",
         f"The most popular 1 % of the topics hold {100 * found.top_share:.1f} % of the interests.",
         f"Mean subscription cardinality: {found.mean_cardinality:.3g} % of all events.",

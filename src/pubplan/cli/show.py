@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
+from collections.abc import Collection, Sequence
 from typing import Any
 
 
@@ -17,3 +19,20 @@ def answer(value: Any, text: str, as_json: bool) -> None:
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def percent_up(share: float) -> str:
+    """A share with two decimals, never less than it is."""
+    return f"{math.ceil(share * 10_000) / 100:.2f} %"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
+    """Rows as lines whose columns stand under each other: to the right, or to the ``left`` those named."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -25,7 +25,7 @@ def verify(
     from pubplan.errors import VerificationFailed
     from pubplan.planning import check_answers, check_fresh, read_plan, verify_plan
     from pubplan.problems import family_named, problem_of
-    from pubplan.report.frame import number_down
+    from pubplan.report.frame import number_down, number_up
     from pubplan.workload import read_workload
 
     opened, read = read_workload(workload), read_plan(plan)
@@ -37,7 +37,8 @@ def verify(
         verdict = verify_plan(family, problem, read, spark)
     if not verdict.ok and not json:
         raise VerificationFailed(f"{plan} fails:", verdict.violations)
-    text = f"{plan} keeps its promises: {number_down(float(verdict.objective))} {problem.unit}, as it says."
+    shown = number_down if problem.sense == "max" else number_up
+    text = f"{plan} keeps its promises: {shown(float(verdict.objective))} {problem.unit}, as it says."
     answer(verdict.to_dict(), text, json)
     if not verdict.ok:
         raise typer.Exit(4)

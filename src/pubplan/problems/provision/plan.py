@@ -9,6 +9,7 @@ import pyarrow as pa
 from pubplan.errors import Infeasible, Reason
 from pubplan.planning import Certificate, Draft, tightest
 from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.words import dollars_down
 
 _MICROS = 10**6
 
@@ -65,7 +66,8 @@ def within_budget(problem: Problem, draft: Draft, certificates: tuple[Certificat
     bound = tightest({certificate.name: certificate.bound for certificate in certificates}, "min")
     if bound is not None and bound.value > problem.budget_micros:
         raise Infeasible(
-            "No plan keeps the budget.",
+            f"No: no plan costs less than {dollars_down(bound.value)}, and the budget is "
+            f"{dollars_down(problem.budget_micros)}.",
             [Reason("budget in dollars", float(bound), problem.budget_micros / _MICROS, "what no plan can be below")],
         )
     if draft.claimed.value <= problem.budget_micros:
