@@ -1,6 +1,7 @@
 """The shape all families share: problems, methods, drafts, certificates, verdicts, plans on disk."""
 
 from pubplan.errors import Infeasible, Reason
+from pubplan.planning.covers import MAX_ENUMERATED, cheapest_cover
 from pubplan.planning.diff import Diff, TableDiff, diff_plans
 from pubplan.planning.parameters import NoParameters, make_parameters, read_parameters
 from pubplan.planning.plan import PLAN, Plan, read_plan
@@ -22,6 +23,7 @@ from pubplan.planning.values import (
 from pubplan.planning.verify import check_answers, check_fresh, verify_plan
 
 __all__ = [
+    "MAX_ENUMERATED",
     "PLAN",
     "BlockTable",
     "Bound",
@@ -41,6 +43,7 @@ __all__ = [
     "Sense",
     "TableDiff",
     "Verdict",
+    "cheapest_cover",
     "check_answers",
     "check_fresh",
     "diff_plans",

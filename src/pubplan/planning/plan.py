@@ -61,12 +61,25 @@ class Plan:
     def exact(self) -> Exact:
         return Exact(**self.record["exact"])
 
-    def decisions(self, table: str) -> pa.Table:
-        return read_parquet(self.path / "decisions" / f"{table}.parquet")
+    def decisions(self, table: str, schema: pa.Schema | None = None) -> pa.Table:
+        """A table of decisions.
 
-    def decisions_block(self, table: str, block: int) -> pa.Table:
-        """One block of a table of decisions that is written in blocks."""
-        return read_block(self.path / "decisions" / table, block)
+        Raises:
+            InputError: it cannot be read, or does not have the columns of ``schema``.
+        """
+        return self._checked(table, read_parquet(self.path / "decisions" / f"{table}.parquet"), schema)
+
+    def decisions_block(self, table: str, block: int, schema: pa.Schema | None = None) -> pa.Table:
+        """One block of a table of decisions that is written in blocks; raises as :meth:`decisions`."""
+        return self._checked(table, read_block(self.path / "decisions" / table, block), schema)
+
+    def _checked(self, table: str, found: pa.Table, expected: pa.Schema | None) -> pa.Table:
+        if expected is None:
+            return found
+        if not found.schema.equals(expected) or any(column.null_count for column in found.columns):
+            names = ", ".join(f"{field.name} {field.type}" for field in found.schema)
+            raise InputError(f"{self.path}: the decisions '{table}' are damaged; their columns are {names}.")
+        return found
 
     def certificate(self, name: str) -> Certificate:
         """A certificate as it was written, without its blocks.

@@ -131,8 +131,4 @@ class Family:
         Raises:
             InputError: it does not have the columns that such a table has.
         """
-        found, expected = plan.decisions(table), self.decisions[table][0]
-        if not found.schema.equals(expected) or any(column.null_count for column in found.columns):
-            names = ", ".join(f"{field.name} {field.type}" for field in found.schema)
-            raise InputError(f"{plan.path}: the decisions '{table}' are damaged; their columns are {names}.")
-        return found
+        return plan.decisions(table, self.decisions[table][0])

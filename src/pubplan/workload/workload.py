@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pubplan.engine import block_name, digest_table, map_blocks, read_block, stage
@@ -102,6 +103,34 @@ class Workload:
         tables = map_blocks(lambda block: read_block(directory, block, [column]), num_blocks)
         parts = [table[column].to_numpy() for table in tables]
         return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def topic_number(self, topic_id: str) -> int:
+        """The dense number of a topic.
+
+        Raises:
+            InputError: there is no such topic.
+        """
+        place = int(pc.index(self.topics("topic_id")["topic_id"], topic_id).as_py())
+        if place < 0:
+            raise InputError(f"{self.path} has no topic {topic_id!r}.")
+        return place
+
+    def subscriber_place(self, subscriber_id: str, spark: SparkSession | None = None) -> tuple[int, int]:
+        """The block of a subscriber, and its row there.
+
+        Raises:
+            InputError: there is no such subscriber.
+        """
+        directory = self.path / "interests"
+
+        def find(block: int) -> int:
+            ids = read_block(directory, block, ["subscriber_id"])["subscriber_id"]
+            return int(pc.index(ids, subscriber_id).as_py())
+
+        for block, row in enumerate(map_blocks(find, len(self.interests_blocks), spark)):
+            if row >= 0:
+                return block, row
+        raise InputError(f"{self.path} has no subscriber {subscriber_id!r}.")
 
     def interests_block(self, block: int, *columns: str) -> pa.Table:
         """One block of the interests: all columns, or those named."""

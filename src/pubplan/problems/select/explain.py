@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.compute as pc
 
 from pubplan.engine import exact_sum, map_blocks
-from pubplan.errors import InputError
-from pubplan.planning import Explanation, Plan
+from pubplan.planning import Explanation, Plan, cheapest_cover
 from pubplan.problems.select.kernels import UNIT, block_values
 from pubplan.problems.select.plan import SERVED
 from pubplan.problems.select.problem import FULL, Problem, slopes
@@ -19,9 +17,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from pubplan.engine import SparkSession
-
-MAX_ENUMERATED = 16
-"""Up to so many topics, all ways to satisfy a subscriber are compared."""
 
 
 def explain_topic(problem: Problem, plan: Plan, topic_id: str, spark: SparkSession | None = None) -> Explanation:
@@ -34,7 +29,7 @@ def explain_topic(problem: Problem, plan: Plan, topic_id: str, spark: SparkSessi
     Raises:
         InputError: there is no such topic.
     """
-    topic = _topic_number(problem, topic_id)
+    topic = problem.workload.topic_number(topic_id)
     served = _is_served(problem, plan)
     cost = int(problem.costs[topic])
     left = problem.capacity_cost - exact_sum(problem.costs[served])
@@ -111,7 +106,7 @@ def explain_subscriber(
     Raises:
         InputError: there is no such subscriber.
     """
-    block, row = _subscriber_place(problem, subscriber_id, spark)
+    block, row = problem.workload.subscriber_place(subscriber_id, spark)
     rows = problem.rows().read(block)
     wanted = rows.topics[rows.offsets[row] : rows.offsets[row + 1]]
     served = _is_served(problem, plan)
@@ -139,7 +134,7 @@ def explain_subscriber(
     }
     if missing:
         free = wanted[~served[wanted] & problem.is_open[wanted] & (problem.rates[wanted] > 0)]
-        way, is_cheapest = _cheapest_cover(problem.rates[free], problem.costs[free], missing)
+        way, is_cheapest = cheapest_cover(problem.rates[free], problem.costs[free], missing)
         if way is not None:
             facts["cheapest_way"] = {
                 "topics": [names[int(topic)].as_py() for topic in free[way]],
@@ -166,25 +161,6 @@ def _subscriber_sentences(facts: dict[str, Any]) -> list[str]:
         kind = "The cheapest way to satisfy it" if way["is_cheapest"] else "One way to satisfy it"
         lines.append(f"{kind} costs {way['cost']:,}: {listed}.")
     return lines
-
-
-def _topic_number(problem: Problem, topic_id: str) -> int:
-    place = int(pc.index(problem.workload.topics("topic_id")["topic_id"], topic_id).as_py())
-    if place < 0:
-        raise InputError(f"{problem.workload.path} has no topic {topic_id!r}.")
-    return place
-
-
-def _subscriber_place(problem: Problem, subscriber_id: str, spark: SparkSession | None) -> tuple[int, int]:
-    workload = problem.workload
-
-    def find(block: int) -> int:
-        return int(pc.index(workload.interests_block(block, "subscriber_id")["subscriber_id"], subscriber_id).as_py())
-
-    for block, row in enumerate(map_blocks(find, len(workload.interests_blocks), spark)):
-        if row >= 0:
-            return block, row
-    raise InputError(f"{workload.path} has no subscriber {subscriber_id!r}.")
 
 
 def _is_served(problem: Problem, plan: Plan) -> npt.NDArray[np.bool_]:
@@ -274,25 +250,3 @@ def _loss(problem: Problem, served: npt.NDArray[np.bool_], topic: int, spark: Sp
 
 def _ratios(values: Int64Array, costs: Int64Array) -> npt.NDArray[np.float64]:
     return np.where(costs > 0, values / np.maximum(costs, 1), np.where(values > 0, np.inf, 0.0))
-
-
-def _cheapest_cover(rates: Int64Array, costs: Int64Array, missing: int) -> tuple[Int64Array | None, bool]:
-    """Places of topics that bring what is missing at the least cost, and whether all ways were compared.
-
-    With many topics: the best cost per event first until it is enough, or one topic that is enough if that is cheaper.
-    """
-    if exact_sum(rates) < missing:
-        return None, True
-    if len(rates) <= MAX_ENUMERATED:
-        brought, paid = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        for rate, cost in zip(np.minimum(rates, missing), costs, strict=True):
-            brought, paid = np.append(brought, brought + rate), np.append(paid, paid + cost)
-        enough = np.flatnonzero(brought >= missing)
-        best = int(enough[np.argmin(paid[enough])])
-        return np.array([place for place in range(len(rates)) if best >> place & 1], dtype=np.int64), True
-    order = np.argsort(costs / np.minimum(rates, missing), kind="stable")
-    several = order[: int(np.searchsorted(np.cumsum(np.minimum(rates[order], missing)), missing)) + 1]
-    alone = np.flatnonzero(rates >= missing)
-    if len(alone) and costs[alone].min() <= costs[several].sum():
-        return alone[[np.argmin(costs[alone])]], False
-    return several, False
