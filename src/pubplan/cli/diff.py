@@ -39,14 +39,29 @@ def _sentences(found: Diff) -> str:
 
     if found.is_empty:
         return "The plans are the same."
-    lines = [one_line(f"{name}: {old} -> {new}", longest=400) for name, (old, new) in found.statements.items()]
+    lines = [
+        one_line(f"{name}: {_shown(old, new)} -> {_shown(new, old)}", longest=400)
+        for name, (old, new) in found.statements.items()
+    ]
     for table, change in found.decisions.items():
         lines.append(f"{table}: {len(change.added):,} added, {len(change.dropped):,} dropped, {change.kept:,} kept")
         for sign, ids in (("+", change.added), ("-", change.dropped)):
             lines += [f"  {sign} {one_line(name)}{_measured(change.measures.get(name, {}))}" for name in ids[:SHOWN]]
             if len(ids) > SHOWN:
                 lines.append(f"  {sign} … and {len(ids) - SHOWN:,} more")
+    if found.further is not None:
+        lines += [one_line(line, longest=400) for line in found.further.sentences]
     return "\n".join(lines)
+
+
+def _shown(value: Any, other: Any) -> Any:
+    """A statement; lists of things that have names are told by these, unless only the things behind them differ."""
+    names, others = ([entry.get("name") for entry in one] if _is_named(one) else None for one in (value, other))
+    return ", ".join(map(str, names)) if names is not None and names != others else value
+
+
+def _is_named(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, dict) and "name" in entry for entry in value)
 
 
 def _measured(measures: Mapping[str, Any]) -> str:

@@ -13,10 +13,13 @@ from pubplan.cli.options import Conf, Json, Master, PlanPath, Quiet
 def explain(
     plan: PlanPath,
     topic: Annotated[
-        str | None, typer.Option("--topic", metavar="ID", help="Why is this topic served, or not?")
+        str | None, typer.Option("--topic", metavar="ID", help="Why is this topic served, or not, and where?")
     ] = None,
     subscriber: Annotated[
         str | None, typer.Option("--subscriber", metavar="ID", help="Why is this subscriber satisfied, or not?")
+    ] = None,
+    vm: Annotated[
+        str | None, typer.Option("--vm", metavar="N", help="What does this VM carry, and could it be spared?")
     ] = None,
     workload: Annotated[
         Path | None,
@@ -41,7 +44,8 @@ def explain(
     read = read_plan(plan)
     read.check()
     family = family_named(read.family)
-    asked = {kind: name for kind, name in {"topic": topic, "subscriber": subscriber}.items() if name is not None}
+    named = {"topic": topic, "subscriber": subscriber, "vm": vm}
+    asked = {kind: name for kind, name in named.items() if name is not None}
     if len(asked) != 1:
         kinds = " or ".join(f"--{kind}" for kind in family.explain)
         raise InputError(f"Name one thing to explain: {kinds}.")

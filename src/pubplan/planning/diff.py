@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pubplan.errors import InputError
 from pubplan.planning.plan import Plan
 from pubplan.planning.registry import Family
+from pubplan.planning.values import Explanation
 
 
 @dataclass(frozen=True)
@@ -30,22 +31,23 @@ class TableDiff:
 class Diff:
     """From an old plan to a new one: statements that changed as (old, new), and decisions that changed.
 
-    ``further`` is what only the family knows to compare.
+    ``further`` is what only the family knows to compare, or None if that is the same.
     """
 
     statements: Mapping[str, tuple[Any, Any]]
     decisions: Mapping[str, TableDiff]
-    further: Mapping[str, Any] = field(default_factory=dict)
+    further: Explanation | None = None
 
     @property
     def is_empty(self) -> bool:
-        return not self.statements and not any(table.added or table.dropped for table in self.decisions.values())
+        decisions = any(table.added or table.dropped for table in self.decisions.values())
+        return not self.statements and not decisions and self.further is None
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "statements": {name: {"old": old, "new": new} for name, (old, new) in self.statements.items()},
             "decisions": {name: asdict(table) for name, table in self.decisions.items()},
-            "further": dict(self.further),
+            "further": {} if self.further is None else dict(self.further.facts),
         }
 
 

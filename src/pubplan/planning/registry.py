@@ -73,7 +73,7 @@ class Family:
         restore: the problem that a plan's parameters describe, on a given workload.
         decisions: for each table of decisions its schema, and the column with the ids by which plans are compared, if
             they are compared row by row.
-        compare: what else changes from one plan to another.
+        compare: what else changes from one plan to another, or None if nothing does.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Family:
     decisions: Mapping[str, tuple[pa.Schema, str | None]]
     explain: Mapping[str, Callable[[Any, Plan, str, SparkSession | None], Explanation]] = field(default_factory=dict)
     measures: Callable[[Plan, str], Mapping[str, pa.ChunkedArray]] = lambda plan, table: {}
-    compare: Callable[[Plan, Plan], Mapping[str, Any]] = lambda old, new: {}
+    compare: Callable[[Plan, Plan], Explanation | None] = lambda old, new: None
     finish: Callable[[Any, Draft, tuple[Certificate, ...]], Draft] = lambda problem, draft, certificates: draft
 
     def method_for(self, problem: Problem, name: str | None) -> Method:

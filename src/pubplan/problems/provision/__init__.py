@@ -18,6 +18,8 @@ from pubplan.problems.provision.bound import (
     prices_refusal,
 )
 from pubplan.problems.provision.catalogue import VmType, all_vm_types, find_vm_types
+from pubplan.problems.provision.compare import compare
+from pubplan.problems.provision.explain import explain_subscriber, explain_topic, explain_vm
 from pubplan.problems.provision.methods import DEFAULT_METHOD, METHODS
 from pubplan.problems.provision.plan import (
     PLACEMENTS,
@@ -55,6 +57,8 @@ FAMILY = Family(
         SPLITS: (SPLITS_SCHEMA, None),
         TYPES: (TYPES_SCHEMA, None),
     },
+    explain={"vm": explain_vm, "topic": explain_topic, "subscriber": explain_subscriber},
+    compare=compare,
     finish=within_budget,
 )
 

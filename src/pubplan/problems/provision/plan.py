@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from pubplan.errors import Infeasible, Reason
-from pubplan.planning import Certificate, Draft, tightest
+from pubplan.errors import Infeasible, InputError, Reason
+from pubplan.planning import Certificate, Draft, Plan, tightest
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.words import dollars_down
+from pubplan.workload import Int32Array, Int64Array, topic_lists
 
 _MICROS = 10**6
 
@@ -53,6 +56,32 @@ TYPES_SCHEMA = pa.schema(
     ]
 )
 """What the fleet of each VM type takes and costs (bytes and micro-dollars), or why there is none."""
+
+
+def chosen_type(plan: Plan) -> dict[str, Any]:
+    """The row of the VM type that was chosen: what its fleet takes and costs.
+
+    Raises:
+        InputError: the table is damaged.
+    """
+    chosen = [row for row in plan.decisions(TYPES, TYPES_SCHEMA).to_pylist() if row["chosen"]]
+    if len(chosen) != 1:
+        raise InputError(f"{plan.path}: the decisions '{TYPES}' are damaged; {len(chosen)} VM types are chosen.")
+    return dict(chosen[0])
+
+
+def placed_pairs(plan: Plan, block: int) -> tuple[Int64Array, Int32Array, Int32Array]:
+    """The pairs of a block of subscribers: where each subscriber's begin, their topics and their VMs.
+
+    Raises:
+        InputError: the table is damaged.
+    """
+    table = plan.decisions_block(PLACEMENTS, block, PLACEMENTS_SCHEMA)
+    offsets, topics = topic_lists(table)
+    vm_offsets, vms = topic_lists(table.select(["vms"]).rename_columns(["topics"]))
+    if not np.array_equal(offsets, vm_offsets):
+        raise InputError(f"{plan.path}: the decisions '{PLACEMENTS}' are damaged; topics and VMs are not as many.")
+    return offsets, topics, vms
 
 
 def within_budget(problem: Problem, draft: Draft, certificates: tuple[Certificate, ...]) -> Draft:

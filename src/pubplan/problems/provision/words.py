@@ -21,7 +21,7 @@ def dollars_down(micros: int) -> str:
 def dollars_change(old: int, new: int) -> str:
     """What the bill goes up (``+$1.20``) or down by, to the nearest cent."""
     cents = (2 * abs(new - old) + _CENT) // (2 * _CENT)
-    return f"{'-' if new < old else '+'}{_dollars(cents)}"
+    return f"{'-' if new < old and cents else '+'}{_dollars(cents)}"
 
 
 def traffic(num_bytes: int) -> str:
