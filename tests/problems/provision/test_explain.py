@@ -48,7 +48,7 @@ def placed(planned: tuple[Problem, Plan]) -> list[tuple[str, int]]:
 
 
 def test_a_topic_that_does_not_fit_one_vm(planned: tuple[Problem, Plan]) -> None:
-    """a has 13 pairs: whole it takes 14 x 100 bytes. A VM takes 9 pairs of it, so it needs two; 13 cannot do without it.
+    """a has 13 pairs: whole it takes 14 x 100 bytes. A VM takes 9 of them, so it needs two; 13 cannot do without it.
 
     Incoming bytes are free; outgoing are 0.00012 micro-dollars each, one micro-dollar for all 1950: a's share of that,
     1300 of 1950, is rounded up.

@@ -18,7 +18,7 @@ from pubplan.problems.provision.bound import (
     prices_refusal,
 )
 from pubplan.problems.provision.catalogue import VmType, all_vm_types, find_vm_types
-from pubplan.problems.provision.compare import compare
+from pubplan.problems.provision.compare import compare_fleets
 from pubplan.problems.provision.explain import explain_subscriber, explain_topic, explain_vm
 from pubplan.problems.provision.methods import DEFAULT_METHOD, METHODS
 from pubplan.problems.provision.plan import (
@@ -58,7 +58,7 @@ FAMILY = Family(
         TYPES: (TYPES_SCHEMA, None),
     },
     explain={"vm": explain_vm, "topic": explain_topic, "subscriber": explain_subscriber},
-    compare=compare,
+    compare=compare_fleets,
     finish=within_budget,
 )
 

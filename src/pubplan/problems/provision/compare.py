@@ -20,7 +20,7 @@ MAX_CELLS = 2**22
 _PARTS = {"vms": "vm_cost", "incoming": "incoming_cost", "outgoing": "outgoing_cost", "total": "cost"}
 
 
-def compare(old: Plan, new: Plan) -> Explanation | None:
+def compare_fleets(old: Plan, new: Plan) -> Explanation | None:
     """The price difference by part, and how many pairs are kept, moved, added and dropped; None for the same plan.
 
     VM numbers mean nothing, so each VM is taken for the one of the other plan with which it has the most pairs in
