@@ -356,11 +356,27 @@ def test_unknown_topics_and_missing_values_are_refused(make_workload) -> None:
         make_workload({"a": 1, "b": 1}, {"x": ["a"]}, costs={"a": 1})
     with pytest.raises(InputError, match=r"cost .* every topic"):
         make_workload({"a": 1}, {"x": ["a"]}, costs={"a": 1, "c": 1})
+    for sizes in ({"a": 1}, {"a": 1, "b": 1, "c": 1}):
+        with pytest.raises(InputError, match=r"message size .* every topic"):
+            make_workload({"a": 1, "b": 1}, {"x": ["a"]}, message_bytes=sizes)
+    for sizes in (-1, 2.5, True, {"a": -1}, {"a": 2.5}, {"a": 2**63}):
+        with pytest.raises(InputError, match="message size of 'a'"):
+            make_workload({"a": 1}, {"x": ["a"]}, message_bytes=sizes)
     for rates, interests in (({"a": 2.9}, {}), ({"a": True}, {}), ({1: 1}, {}), ({"a": 1}, {7: ["a"]})):
         with pytest.raises(InputError):
             make_workload(rates, interests)
     twice = make_workload({"a": 1}, {"x": ["a", "a", "a"]})
     assert (twice.counts.rows_in, twice.counts.kept, twice.counts.duplicates) == (3, 1, 2)
+
+
+def test_messages_have_one_size_or_their_own(make_workload) -> None:
+    """A number for all topics, or one for each, in the order of the topics: 3 x 2 x 10 + 5 x 1 x 7 bytes go out."""
+    rates, interests = {"b": 5, "a": 3}, {"x": ["a", "b"], "y": ["a"]}
+    assert make_workload(rates, interests, message_bytes=9).topic_array("message_bytes").tolist() == [9, 9]
+    own = make_workload(rates, interests, message_bytes={"b": 7, "a": 10})
+    assert own.topic_array("message_bytes").tolist() == [10, 7]
+    assert own.totals.bytes == 95
+    own.check()
 
 
 def topics_with(directory: Path, costs: list[int]) -> Workload:

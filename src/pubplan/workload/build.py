@@ -24,7 +24,7 @@ def build_workload(
     thresholds: Mapping[str, int] | None = None,
     weights: Mapping[str, int] | None = None,
     costs: Mapping[str, int] | None = None,
-    message_bytes: int = 200,
+    message_bytes: int | Mapping[str, int] = 200,
     window: Window | None = None,
     replace: bool = False,
 ) -> Workload:
@@ -38,15 +38,18 @@ def build_workload(
         thresholds: per subscriber, for all of them.
         weights: per subscriber, for all of them; at least 0.
         costs: per topic, for all of them; at least 0.
+        message_bytes: of all messages, or per topic, for all of them; at least 0.
 
     Raises:
         InputError: an id is no text, a number is not whole or out of range, an interest names a topic without a rate,
-            a subscriber has no threshold or weight or a topic no cost while others do.
+            a subscriber has no threshold or weight or a topic no cost or message size while others do.
     """
     _check_whole("rate", rates)
     _check_whole("threshold", thresholds or {})
     _check_whole("weight", weights or {}, least=0)
     _check_whole("cost", costs or {}, least=0)
+    sizes = message_bytes if isinstance(message_bytes, Mapping) else dict.fromkeys(rates, message_bytes)
+    _check_whole("message size", sizes, least=0)
     topic_ids = _sorted_ids(rates)
     subscriber_ids = _sorted_ids(interests)
     number = {topic_id: topic for topic, topic_id in enumerate(topic_ids)}
@@ -55,7 +58,8 @@ def build_workload(
         raise InputError(f"Interests name topics without a rate: {', '.join(unknown[:3])}.")
     by_subscriber = _given(threshold=thresholds, weight=weights)
     by_topic = _given(cost=costs)
-    for of, columns, everyone in (("subscriber", by_subscriber, interests), ("topic", by_topic, rates)):
+    of_topics = {**by_topic, "message size": sizes}
+    for of, columns, everyone in (("subscriber", by_subscriber, interests), ("topic", of_topics, rates)):
         for what, values in columns.items():
             if set(values) != set(everyone):
                 raise InputError(f"A {what} must be given for every {of} or for none.")
@@ -77,7 +81,7 @@ def build_workload(
             topic_ids=pa.array(topic_ids, pa.string()),
             rates=np.array([rates[topic_id] for topic_id in topic_ids], dtype=np.int64),
             subscribers=followers,
-            message_bytes=np.full(len(topic_ids), message_bytes, dtype=np.int64),
+            message_bytes=np.array([sizes[topic_id] for topic_id in topic_ids], dtype=np.int64),
             interests=entries,
             window=window or Window(),
             sources=[{"made": "by hand"}],
