@@ -9,10 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 from hypothesis import strategies as st
+from oracles import provision as provision_oracle
 from oracles import select as select_oracle
+from oracles.provision import Placements, placements_of, rows_into, told_of
 
 import pubplan
-from pubplan.planning import Exact, Problem
+from pubplan.planning import Exact, Plan, Problem
+from pubplan.problems import provision
 from pubplan.problems.select import OBJECTIVES
 
 
@@ -25,17 +28,19 @@ class Oracle:
         plain: one instance with nothing odd about it.
         problem: writes a case below a directory, its ids changed by a function, and asks about it; takes a variant.
         variants: the kinds of problem that every method must answer or refuse.
-        best: the objective of the best plan, by trying all of them.
-        mutations: by name, changes of a decision table that break a promise or change the objective, or None where
-            the table leaves no room for one.
+        best: the objective of the best plan, by trying all of them; None where there is no plan.
+        mutations: by name, changes of a plan, as ``forge`` takes them, that break a promise or change the objective, or
+            None where the plan leaves no room for one.
+        together: how many methods share the examples of one property; bounds do if it is more than one.
     """
 
     cases: st.SearchStrategy[Any]
     plain: Any
     problem: Callable[[Any, Path, Callable[[str], str], str], Problem]
     variants: tuple[str, ...]
-    best: Callable[[Any, Problem], Exact]
-    mutations: Mapping[str, tuple[str, Callable[[Any, pa.Table], pa.Table | None]]]
+    best: Callable[[Any, Problem], Exact | None]
+    mutations: Mapping[str, Callable[[Any, Plan], Mapping[str, Any] | None]]
+    together: int = 1
 
 
 def _select_problem(
@@ -59,6 +64,16 @@ def _rows(table: pa.Table) -> list[tuple[int, str, int]]:
     return [tuple(row.values()) for row in table.to_pylist()]
 
 
+def _of_served(change: Callable[[Any, pa.Table], pa.Table | None]) -> Callable[[Any, Plan], Mapping[str, Any] | None]:
+    """A change of the topics that are served."""
+
+    def mutate(case: Any, plan: Plan) -> Mapping[str, Any] | None:
+        changed = change(case, plan.decisions("served"))
+        return None if changed is None else {"tables": {"decisions/served.parquet": lambda table: changed}}
+
+    return mutate
+
+
 def _serve_everything(case: select_oracle.Case, table: pa.Table) -> pa.Table | None:
     everything = [(number, topic, case.cost(topic)) for number, topic in enumerate(case.topics)]
     return _served(everything) if case.must_not_serve or case.total_cost(case.topics) > case.capacity else None
@@ -80,11 +95,146 @@ SELECT = Oracle(
     variants=OBJECTIVES,
     best=lambda case, problem: Exact(select_oracle.best_value(case, problem.objective), problem.scale),
     mutations={
-        "serve everything": ("served", _serve_everything),
-        "drop a topic": ("served", _drop_one),
-        "serve a topic that does not exist": ("served", _serve_nobody),
-        "repeat a topic": ("served", lambda case, t: _served([*_rows(t), *_rows(t)]) if t.num_rows else None),
+        "serve everything": _of_served(_serve_everything),
+        "drop a topic": _of_served(_drop_one),
+        "serve a topic that does not exist": _of_served(_serve_nobody),
+        "repeat a topic": _of_served(lambda case, t: _served([*_rows(t), *_rows(t)]) if t.num_rows else None),
     },
 )
 
-ORACLES = {"select": SELECT}
+
+def _asked(case: provision_oracle.Case, problem: Problem) -> provision_oracle.Case:
+    """The variant of a case that a problem asks about."""
+    assert isinstance(problem, provision.Problem)
+    return provision_oracle.variant(case, "sized" if problem.message_bytes is None else "uniform")
+
+
+def _best_fleet(case: provision_oracle.Case, problem: Problem) -> Exact | None:
+    cost = provision_oracle.best_cost(_asked(case, problem))
+    return None if cost is None else Exact(cost, 10**6)
+
+
+def _of_placements(
+    change: Callable[[provision_oracle.Case, Plan, Placements], Placements | None],
+) -> Callable[[Any, Plan], Mapping[str, Any] | None]:
+    """A change of placements, with all numbers as they follow from it."""
+
+    def mutate(case: provision_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+        is_sized = plan.record["parameters"]["message_bytes"] is None
+        own = provision_oracle.variant(case, "sized" if is_sized else "uniform")
+        changed = change(own, plan, placements_of(plan))
+        return None if changed is None else told_of(own, plan, changed)
+
+    return mutate
+
+
+def _drop_a_pair(case: provision_oracle.Case, plan: Plan, placements: Placements) -> Placements | None:
+    """Drop a pair that somebody needs."""
+    rates = [case.rates[topic] for topic in case.topics]
+    for row, subscriber in zip(placements, case.interests, strict=True):
+        for place, (topic, _) in enumerate(row):
+            if sum(rates[other] for other, _ in row) - rates[topic] < case.needed(subscriber):
+                del row[place]
+                return placements
+    return None
+
+
+def _place_twice(case: provision_oracle.Case, plan: Plan, placements: Placements) -> Placements | None:
+    for row in placements:
+        if row:
+            row.insert(0, row[0])
+            return placements
+    return None
+
+
+def _place_a_stranger(case: provision_oracle.Case, plan: Plan, placements: Placements) -> Placements | None:
+    """Send somebody a topic that it did not ask for."""
+    if not any(placements):
+        return None
+    for row, wanted in zip(placements, case.interests.values(), strict=True):
+        for number, topic in enumerate(case.topics):
+            if topic not in wanted:
+                row.append((number, 0))
+                row.sort()
+                return placements
+    return None
+
+
+def _overload(case: provision_oracle.Case, plan: Plan, placements: Placements) -> Placements | None:
+    """Put everything on the first VM, if that is more than it carries."""
+    (limit,) = (row["limit"] for row in plan.decisions("types").to_pylist() if row["chosen"])
+    counts: dict[int, int] = {}
+    for topic in (topic for row in placements for topic, _ in row):
+        counts[topic] = counts.get(topic, 0) + 1
+    if provision_oracle.used(counts, case.streams) <= limit:
+        return None
+    return [[(topic, 0) for topic, _ in row] for row in placements]
+
+
+def _place_nowhere(case: provision_oracle.Case, plan: Plan, placements: Placements) -> Placements | None:
+    num_vms = plan.decisions("vms").num_rows
+    for row in placements:
+        if row:
+            row[0] = (row[0][0], num_vms)
+            return placements
+    return None
+
+
+def _add_one(table: str, column: str) -> Callable[[Any, Plan], Mapping[str, Any] | None]:
+    """One more in the last row of a table; in that of the chosen VM type, where there is one."""
+
+    def mutate(case: Any, plan: Plan) -> Mapping[str, Any] | None:
+        rows = plan.decisions(table).to_pylist()
+        if not rows:
+            return None
+        row = next((row for row in rows if row.get("chosen")), rows[-1])
+        row[column] += 1
+        return {"tables": {f"decisions/{table}.parquet": rows_into(tuple(row.values()) for row in rows)}}
+
+    return mutate
+
+
+def _choose_the_dearer(case: provision_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+    """Say that the VMs are of the other type."""
+    types, vms = plan.decisions("types").to_pylist(), plan.decisions("vms").to_pylist()
+    if len(types) < 2 or types[0]["cost"] == types[1]["cost"]:
+        return None
+    for row in types:
+        row["chosen"] = not row["chosen"]
+    (chosen,) = (row["type"] for row in types if row["chosen"])
+    tables = {"types": types, "vms": [{**row, "type": chosen} for row in vms]}
+    return {
+        "tables": {
+            f"decisions/{name}.parquet": rows_into([tuple(row.values()) for row in rows])
+            for name, rows in tables.items()
+        }
+    }
+
+
+PROVISION = Oracle(
+    cases=provision_oracle.cases(),
+    plain=provision_oracle.Case(
+        {"a": 2, "b": 3},
+        {"x": ("a", "b"), "y": ("b",)},
+        threshold=3,
+        machines=(provision_oracle.Machine("large", 20, 100),),
+        sizes={"a": 2, "b": 1},
+    ),
+    problem=lambda case, directory, rename, name: provision_oracle.variant(case, name).problem(directory, rename),
+    variants=("uniform", "sized"),
+    best=_best_fleet,
+    mutations={
+        "drop a pair": _of_placements(_drop_a_pair),
+        "place a pair twice": _of_placements(_place_twice),
+        "place what nobody asked for": _of_placements(_place_a_stranger),
+        "overload a VM": _of_placements(_overload),
+        "name a VM that does not exist": _of_placements(_place_nowhere),
+        "count a byte more": _add_one("vms", "used"),
+        "count a pair more": _add_one("splits", "pairs"),
+        "cost a micro-dollar more": _add_one("types", "cost"),
+        "choose the dearer type": _choose_the_dearer,
+    },
+    together=6,
+)
+
+ORACLES = {"select": SELECT, "provision": PROVISION}
