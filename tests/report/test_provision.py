@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
 from oracles.forge import forge
 
 from pubplan.errors import InputError
@@ -192,7 +193,6 @@ def test_the_page_has_the_numbers(ask, tmp_path: Path) -> None:
 
 def test_pictures_are_drawn(ask) -> None:
     """Every chart is a picture that Vega-Lite can draw."""
-    vl_convert = pytest.importorskip("vl_convert")
     plans: list[Plan] = [solve(ask(threshold=threshold)).plan for threshold in (10, 30)]
     charts = [chart for found in sections(plans) for chart in found.charts]
     assert len(charts) == 6

@@ -106,9 +106,9 @@ def test_the_command_answers_in_json_and_files(cli, quick: Reproduction, tmp_pat
     assert answer.code == 0
     value = json.loads(answer.out)
     assert value == json.loads((out / "figures.json").read_text())
-    assert value["papers"] == [json.loads(json.dumps(quick.to_dict()))]
+    assert value["papers"] == len(PAPERS) * [json.loads(json.dumps(quick.to_dict()))]
     page = (out / "page.html").read_text()
-    assert page.count('class="chart"') == 4
+    assert page.count('class="chart"') == 4 * len(PAPERS)
     assert "Diamonds: printed in the paper." in page
     assert sorted(path.name for path in out.iterdir()) == ["figures.json", "page.html"]
 
@@ -124,7 +124,7 @@ def test_the_command_answers_in_json_and_files(cli, quick: Reproduction, tmp_pat
     ("arguments", "said"),
     [
         (["selekt"], "Did you mean 'select'"),
-        (["overlays"], "Known: all, select"),
+        (["overlays"], "Known: all, provision, select"),
         (["select", "--scale", "2"], "--scale must be between 0.001 and 1"),
         (["select", "--scale", "nan"], "--scale must be between 0.001 and 1"),
         (["select", "--scale", "all"], "'--scale'"),

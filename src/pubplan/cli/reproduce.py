@@ -18,8 +18,21 @@ FORMAT = "pubplan-figures/1"
 FIGURES = "figures.json"
 PAGE = "page.html"
 
-Paper = Annotated[str, typer.Argument(metavar="PAPER", help="select (Setty et al., INFOCOM 2014), or all.")]
-Scale = Annotated[float, typer.Option("--scale", help="Share of the paper's workload, 0.001 to 1.")]
+Paper = Annotated[
+    str,
+    typer.Argument(
+        metavar="PAPER",
+        help="select (Setty et al., INFOCOM 2014), provision (Setty et al., ICDCS 2014), or all.",
+    ),
+]
+Scale = Annotated[
+    float | None,
+    typer.Option(
+        "--scale",
+        help="Share of the paper's workload, 0.001 to 1; unless told, one that takes a minute or two.",
+        show_default=False,
+    ),
+]
 OutOrNone = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Also write figures.json and page.html here; must not exist yet."),
@@ -28,7 +41,7 @@ OutOrNone = Annotated[
 
 def reproduce(
     paper: Paper,
-    scale: Scale = 0.1,
+    scale: Scale = None,
     out: OutOrNone = None,
     seed: Seed = 0,
     replace: Replace = False,
@@ -48,7 +61,7 @@ def reproduce(
     papers = papers_named(paper)
     if out is not None:
         check_free(out, marker=FIGURES, replace=replace)
-    # The largest scale has fewer blocks than Spark pays for: it is started only when asked for.
+    # Times are compared, so Spark is started only when asked for.
     with showing_progress(quiet), maybe_spark(master, conf, num_blocks=0) as spark:
         found = [make(name, scale, seed, spark) for name in papers]
     value = {"format": FORMAT, "papers": [each.to_dict() for each in found]}
@@ -84,13 +97,19 @@ def _chart(figure: Figure) -> Chart:
     marks: list[Mark] = []
     for line in figure.lines:
         ours, printed = (
-            [(at, value) for at, value in zip(figure.at, values, strict=False) if value is not None]
+            [
+                (at, value)
+                for at, value in zip(figure.at, values, strict=False)
+                if value is not None and (value > 0 or not figure.is_log)
+            ]
             for values in (line.values, line.paper)
         )
         marks += [Mark(line.name, at, value, "bound" if line.is_bound else "plan") for at, value in ours]
         marks += [Mark(line.name, at, value, "paper") for at, value in printed]
     x = Axis(f"{figure.x} in{figure.sign}" if figure.sign else figure.x)
-    y = share_axis(figure.y, marks) if figure.unit == "share" else Axis(figure.y, ",.3~f")
+    y = Axis(figure.y, "~g" if figure.is_log else ",.3~f", is_log=figure.is_log)
+    if figure.unit == "share" and not figure.is_log:
+        y = share_axis(figure.y, marks)
     caption = " ".join([*_drawn(figure), *figure.notes])
     return Chart(f"{figure.name}: {figure.title}", caption, lines_spec(marks, x, y), _table(figure))
 
@@ -109,17 +128,16 @@ def _table(figure: Figure) -> Table:
     """A row per line, and below it what the paper prints."""
     from pubplan.report.frame import Table
 
-    decimals = 3 if figure.unit == "share" else 2
     rows = []
     for line in figure.lines:
-        rows.append([line.label, *("" if value is None else f"{value:.{decimals}f}" for value in line.values)])
+        rows.append([line.label, *("" if value is None else figure.told(value) for value in line.values)])
         if any(value is not None for value in line.paper):
             rows.append(["  printed in the paper", *("" if value is None else f"{value:g}" for value in line.paper)])
-    return Table([figure.x, *(f"{at}{figure.sign}" for at in figure.at)], rows)
+    return Table([figure.x, *(f"{at:,}{figure.sign}" for at in figure.at)], rows)
 
 
 def _text(found: Reproduction) -> str:
-    setting = ", ".join(f"{name} {value}" for name, value in found.setting.items() if name != "workload")
+    setting = ", ".join(f"{name} {value}" for name, value in found.setting.items() if not name.endswith("workload"))
     return "\n\n".join([f"{found.source}\n{setting}", *(_figure_text(figure) for figure in found.figures)])
 
 

@@ -27,6 +27,7 @@ class Axis:
     title: str
     format: str = ","
     domain: tuple[float, float] | None = None
+    is_log: bool = False
 
 
 def lines_spec(marks: Sequence[Mark], x: Axis, y: Axis) -> dict[str, Any]:
@@ -34,13 +35,14 @@ def lines_spec(marks: Sequence[Mark], x: Axis, y: Axis) -> dict[str, Any]:
     import altair as alt
 
     names = list(dict.fromkeys(mark.line for mark in marks))
+    scale = alt.Scale(zero=True) if y.domain is None else alt.Scale(domain=list(y.domain))
     encoded = {
         "x": alt.X("x:O", title=x.title, axis=alt.Axis(labelAngle=0, format=x.format)),
         "y": alt.Y(
             "y:Q",
             title=y.title,
             axis=alt.Axis(format=y.format, tickCount=6),
-            scale=alt.Scale(zero=True) if y.domain is None else alt.Scale(domain=list(y.domain)),
+            scale=alt.Scale(type="log") if y.is_log else scale,
         ),
         "color": alt.Color("line:N", sort=names, legend=alt.Legend(title=None, columns=1, symbolType="stroke")),
         "tooltip": [

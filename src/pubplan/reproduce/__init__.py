@@ -11,7 +11,7 @@ from pubplan.reproduce.figures import Figure, Line, Reproduction
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
-PAPERS = ("select",)
+PAPERS = ("select", "provision")
 """Named after the family whose paper it is."""
 
 ALL = "all"
@@ -30,13 +30,14 @@ def papers_named(name: str) -> tuple[str, ...]:
     return (name,)
 
 
-def reproduce(paper: str, scale: float, seed: int = 0, spark: SparkSession | None = None) -> Reproduction:
-    """Make the figures of a paper at ``scale`` of its workload.
+def reproduce(paper: str, scale: float | None = None, seed: int = 0, spark: SparkSession | None = None) -> Reproduction:
+    """Make the figures of a paper at ``scale`` of its workload; None is a scale that does not take long.
 
     Raises:
         InputError: ``scale`` is out of range.
     """
-    found: Reproduction = import_module(f"pubplan.reproduce.{paper}").reproduce(scale, seed, spark)
+    module = import_module(f"pubplan.reproduce.{paper}")
+    found: Reproduction = module.reproduce(module.DEFAULT_SCALE if scale is None else scale, seed, spark)
     return found
 
 

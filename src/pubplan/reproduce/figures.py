@@ -7,9 +7,22 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 TOLERANCE = 0.02
-"""Values that differ from the paper's by more than this are told."""
+"""Shares that differ from the paper's by more than this are told, and percentages by as many points."""
+RELATIVE_TOLERANCE = 0.1
+"""Other values that differ from the paper's by more than this share of it are told."""
 
 Values = tuple[float | None, ...]
+Unit = Literal["share", "seconds", "dollars", "VMs", "GB", "percent", "number"]
+
+FORMATS: Mapping[Unit, str] = {
+    "share": ".3f",
+    "seconds": ".2f",
+    "dollars": ",.2f",
+    "VMs": ",.0f",
+    "GB": ",.1f",
+    "percent": ".1f",
+    "number": ".3g",
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +51,7 @@ class Line:
 class Figure:
     """Lines over the same few values of x, and sentences on how they compare with the paper's.
 
-    ``sign`` stands behind each x where it has one, such as a percent sign.
+    ``sign`` stands behind each x where it has one, such as a percent sign; ``is_log`` makes y logarithmic.
     """
 
     name: str
@@ -47,18 +60,29 @@ class Figure:
     sign: str
     at: tuple[int, ...]
     y: str
-    unit: Literal["share", "seconds"]
+    unit: Unit
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
+    is_log: bool = False
+
+    def told(self, value: float) -> str:
+        """A value of y as text; what rounds to 0 has no sign."""
+        text = f"{value:{'.3g' if self.is_log else FORMATS[self.unit]}}"
+        return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
 
     def differences(self) -> list[str]:
         """A sentence for every value that is not the paper's."""
         return [
-            f"{line.label} at {self.x} {at}{self.sign}: {value:.3f} here, {printed:g} in the paper."
+            f"{line.label} at {self.x} {at}{self.sign}: {self.told(value)} here, {printed:g} in the paper."
             for line in self.lines
             for at, value, printed in zip(self.at, line.values, line.paper or (None,) * len(self.at), strict=True)
-            if value is not None and printed is not None and abs(value - printed) > TOLERANCE
+            if value is not None and printed is not None and self._differ(value, printed)
         ]
+
+    def _differ(self, value: float, printed: float) -> bool:
+        if self.is_log or self.unit not in ("share", "percent"):
+            return abs(value - printed) > RELATIVE_TOLERANCE * abs(printed)
+        return abs(value - printed) > TOLERANCE * (100 if self.unit == "percent" else 1)
 
     def with_notes(self, why: str, *others: str) -> Figure:
         """The figure with its differences, the reason for them if there are any, and other sentences."""

@@ -31,6 +31,8 @@ SOURCE = (
     "Pub/Sub Systems Under Capacity Constraints. INFOCOM 2014, doi 10.1109/INFOCOM.2014.6848205"
 )
 
+DEFAULT_SCALE = 0.1
+
 CAPACITY = "10%"
 PERCENTS = (1, 2, 5, 10)
 THRESHOLDS = (2, 27, 276, 2763)
