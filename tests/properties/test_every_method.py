@@ -19,7 +19,6 @@ from pubplan.errors import Infeasible, NotApplicable
 from pubplan.planning import Family, Plan, Problem, Result, solve_problem, verify_plan
 from pubplan.problems import FAMILIES, family_named
 
-
 MUTATIONS = 4
 """So many are tried on one plan."""
 
