@@ -27,7 +27,7 @@ from pubplan.planning import BlockTable, Certificate, Draft, Exact
 from pubplan.problems.provision import joint
 from pubplan.problems.provision.catalogue import MICROS, VmType
 from pubplan.problems.provision.exact import cover
-from pubplan.problems.provision.joint import UNIT, JointParameters, Pricing, shared_prices
+from pubplan.problems.provision.joint import JointParameters, Pricing, shared_prices, unit_of
 from pubplan.problems.provision.kernels import add_prices
 from pubplan.problems.provision.methods import weights_of
 from pubplan.problems.provision.problem import Floor, Problem
@@ -93,14 +93,14 @@ def prices_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> 
     everybody[taken.counts > 0] = 0
     with stage("bounding by prices"):
         least = _least_traffic(problem, weights, taken, charged, everybody, spark)
-    floors = {}
+    floors, unit = {}, unit_of(problem)
     for vm_type in _carrying(problem):
         floor = _mandatory_floor(problem, vm_type, found)
-        weighted = -(-least * (problem.size or 1) // UNIT) + weights.incoming * floor.incoming
+        weighted = -(-least * (problem.size or 1) // unit) + weights.incoming * floor.incoming
         pair = (weights.incoming, weights.outgoing)
         floors[vm_type] = Floor(floor.incoming, floor.outgoing, weighted, pair, floor.num_vms)
     blocks = {"topics": _price_table(charged, everybody), "charged": _charged_table(problem, taken, charged)}
-    evidence = {"weights": [weights.incoming, weights.outgoing], "unit": UNIT, "least": least}
+    evidence = {"weights": [weights.incoming, weights.outgoing], "unit": unit, "least": least}
     return (_certificate(problem, "prices", floors, evidence, blocks),)
 
 

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pubplan.engine import exact_dot
 from pubplan.problems.provision.exact import CheapestCovers, least_traffic
 from pubplan.problems.provision.gsp import GreedyCovers
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import (
+    MAX_WEIGHT,
     Selection,
     Stage1,
     Weights,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 UNIT = 1 << 10
-"""Costs of covers are in units of 1 / UNIT of an event, or of a byte where sizes differ."""
+"""Costs of covers are in units of 1 / UNIT of an event, or of a byte where sizes differ; coarser for huge traffic."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,21 @@ class Pricing:
     def of(cls, problem: Problem, weights: Weights, prices: Int64Array) -> Pricing:
         """From prices in units."""
         is_uniform = problem.size is not None
-        own = (problem.rates if is_uniform else problem.streams) * (UNIT * weights.outgoing)
-        return cls(own + weights.incoming * prices, UNIT * weights.outgoing if is_uniform else 0)
+        per_event = unit_of(problem) * weights.outgoing
+        return cls(traffic(problem) * per_event + weights.incoming * prices, per_event if is_uniform else 0)
+
+
+def unit_of(problem: Problem) -> int:
+    """The finest unit in which what everybody's covers cost fits 64 bits, weights included."""
+    unit, most = UNIT, MAX_WEIGHT * exact_dot(traffic(problem), problem.workload.topic_array("subscribers") + 1)
+    while unit > 1 and unit * most >= 2**61:
+        unit //= 2
+    return unit
 
 
 def shared_prices(problem: Problem, mandatory: Int64Array, takers: Int64Array) -> Int64Array:
     """The stream of each topic that nobody needs, shared by its takers; nobody's is asked in full."""
-    prices = UNIT * traffic(problem) // np.maximum(1, takers)
+    prices = unit_of(problem) * traffic(problem) // np.maximum(1, takers)
     prices[mandatory > 0] = 0
     return prices
 

@@ -18,13 +18,12 @@ from pubplan.problems.provision.catalogue import BYTES_PER_GB, VmType
 from pubplan.problems.provision.draft import Fleet, draft_of
 from pubplan.problems.provision.packing import Stage2, total_cost
 from pubplan.problems.provision.problem import Problem
-from pubplan.problems.provision.selection import Selection, Stage1, Weights, missing
+from pubplan.problems.provision.selection import MAX_WEIGHT, Selection, Stage1, Weights, missing
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 DEFAULT_METHOD = "joint+level"
-FINEST_WEIGHT = 64
 
 STAGES1 = (gsp.STAGE, rsp.STAGE, exact.STAGE, joint.STAGE)
 STAGES2 = (ffbp.STAGE, cbp.STAGE, level.STAGE)
@@ -38,7 +37,7 @@ def weights_of(problem: Problem, vm_type: VmType) -> Weights:
     dearest = max(prices)
     if dearest == 0:
         return Weights()
-    incoming, outgoing = (max(1, round(FINEST_WEIGHT * price / dearest)) for price in prices)
+    incoming, outgoing = (max(1, round(MAX_WEIGHT * price / dearest)) for price in prices)
     common = int(np.gcd(incoming, outgoing))
     return Weights(incoming // common, outgoing // common)
 

@@ -37,8 +37,10 @@ from pubplan.problems.provision.catalogue import (
 from pubplan.workload import Int64Array, RowReader, Workload, checked_threshold
 
 DEFAULT_VM_TYPE = "paper-2013/c3.large"
-MAX_TRAFFIC = 2**60
+MAX_TRAFFIC = 2**55
 """Traffic per window stays below this, so that sums and small multiples of it fit 64 bits."""
+MAX_LIMIT = 2**60
+"""More than any VM has to carry."""
 
 Number = int | float | str | Fraction
 
@@ -113,7 +115,7 @@ class Problem:
         if most < MAX_TRAFFIC:
             most = exact_dot(self.rates * subscribers, self.sizes) + incoming
         if most >= MAX_TRAFFIC:
-            raise InputError(f"Serving everything takes {most} bytes or events per window; provision counts to 2^60.")
+            raise InputError(f"Serving everything takes {most} bytes or events per window; provision counts to 2^55.")
 
     @property
     def sense(self) -> Sense:
@@ -144,9 +146,9 @@ class Problem:
         return Fraction(str(self.window_seconds))
 
     def limit(self, vm_type: VmType) -> int:
-        """Bytes that a VM may receive and send in a window of mean traffic."""
+        """Bytes that a VM may receive and send in a window of mean traffic; never more than anybody could want."""
         share = (1 - Fraction(self.headroom.rstrip("%")) / 100) / Fraction(str(self.peak_factor))
-        return int(Fraction(vm_type.bits_per_second, 8) * self.seconds * share)
+        return min(MAX_LIMIT, int(Fraction(vm_type.bits_per_second, 8) * self.seconds * share))
 
     @cached_property
     def rates(self) -> Int64Array:

@@ -60,9 +60,12 @@ class Stage1:
     parameters: type = NoParameters
 
 
+MAX_WEIGHT = 64
+
+
 @dataclass(frozen=True)
 class Weights:
-    """What a byte in and a byte out cost in proportion, VMs included: small whole numbers."""
+    """What a byte in and a byte out cost in proportion, VMs included: whole numbers up to MAX_WEIGHT."""
 
     incoming: int = 1
     outgoing: int = 1

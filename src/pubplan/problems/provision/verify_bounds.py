@@ -183,8 +183,9 @@ class BoundChecks:
         """Subscribers of a topic are charged its stream at most, and nothing if it flows anyway."""
         others = problem.workload.topic_array("subscribers") - charged
         most = np.where(mandatory > 0, 0, self.unit * self.traffic)
-        asked = self.charged_prices.astype(object) * charged + self.other_prices.astype(object) * others
-        wrong = int(np.count_nonzero(asked > most))
+        asked = self.charged_prices * charged + self.other_prices * others
+        about = self.charged_prices.astype(np.float64) * charged + self.other_prices.astype(np.float64) * others
+        wrong = int(np.count_nonzero((asked > most) | (about > 2**62)))  # beyond that the exact product wraps
         return [Reason("prices within streams", 0, wrong, "certificate/prices-topics")] if wrong else []
 
 
