@@ -44,3 +44,8 @@ def test_a_verdict_is_ok_without_violations() -> None:
     failed = Verdict(Exact(1), (Reason("capacity", 5, 4, "here"),))
     assert not failed.ok
     assert failed.to_dict()["violations"] == [{"limit": "capacity", "need": 5, "have": 4, "where": "here"}]
+
+
+def test_nothing_rounds_to_plain_zero() -> None:
+    """JSON would show the sign of -0.0."""
+    assert str(Exact(0, 10**6).rounded_down()) == str(Exact(0, 10**6).rounded_up()) == "0.0"

@@ -54,7 +54,7 @@ class Exact:
         return nearest if Fraction(nearest) >= self.fraction else math.nextafter(nearest, math.inf)
 
     def rounded_down(self) -> float:
-        return -Exact(-self.value, self.scale).rounded_up()
+        return 0.0 - Exact(-self.value, self.scale).rounded_up()  # never -0.0
 
     def to_dict(self) -> dict[str, int]:
         return {"value": self.value, "scale": self.scale}

@@ -73,7 +73,7 @@ def test_what_cannot_be_is_a_row_that_says_why(make_workload) -> None:
     )
     small, large, idle, *doubled = table
     assert "needs 1200, has 1000" in small.refused
-    assert "1 topics fit no VM, the largest is 'a'" in small.refused
+    assert "1 topic too big for a VM, the largest is 'a'" in small.refused
     assert (large.vms, large.incoming, large.outgoing, large.refused) == (1, 700, 700, "")
     assert idle.refused == "bytes per window at mine/idle: needs 1, has 0"
     assert all(case.refused and case.cost is None and case.bandwidth is None for case in doubled)
@@ -108,6 +108,12 @@ def test_thresholds_of_the_workload(make_workload) -> None:
     assert (case.threshold, case.outgoing) == (None, 20)
 
 
+def test_nobody_to_satisfy(make_workload) -> None:
+    """Without subscribers nothing is rented, even where a topic is too big for every VM."""
+    (case,) = provision.what_if(make_workload({"a": 10**9}, {}), thresholds=[5], vm_types=[SMALL], window_seconds=1)
+    assert (case.cost, case.vms, case.bound, case.gap, case.refused) == (0, 0, 0, 0.0, "")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -115,6 +121,8 @@ def test_thresholds_of_the_workload(make_workload) -> None:
         ({"vm_types": []}, "vm_types is empty"),
         ({"vm_types": ["c3.larg"]}, "Did you mean 'c3.large'"),
         ({"rate_factors": ["fast"]}, "rate_factor is a number"),
+        ({"peak_factor": float("inf")}, "peak_factor is a number"),
+        ({"peak_factor": float("nan")}, "peak_factor is a number"),
         ({"method": "gsp"}, "no method of provision 'gsp'"),
         ({"bound": "price"}, "Did you mean 'prices'"),
         ({"budget": 5}, "budget is asked of one plan"),

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from pubplan.engine import exact_sum, map_blocks
 from pubplan.errors import InputError
@@ -31,8 +32,8 @@ def explain_vm(problem: Problem, plan: Plan, name: str, spark: SparkSession | No
     """
     vms, splits = plan.decisions(VMS, VMS_SCHEMA), plan.decisions(SPLITS, SPLITS_SCHEMA)
     if not name.isascii() or not name.isdigit() or int(name) >= vms.num_rows:
-        known = f"VMs 0 to {vms.num_rows - 1}" if vms.num_rows else "no VMs"
-        raise InputError(f"{plan.path} has {known}, but no VM {name!r}.")
+        known = f"they are numbered from 0 to {vms.num_rows - 1}" if vms.num_rows else "it rents none"
+        raise InputError(f"{plan.path} has no VM {name!r}: {known}.")
     number = int(name)
     row = vms.slice(number, 1).to_pylist()[0]
     limit = int(chosen_type(plan)["limit"])
@@ -217,19 +218,23 @@ def explain_subscriber(
         "overshoot": received - needed,
         "bytes": exact_sum(problem.streams[sent]),
         "topics": listed,
-        "least": _least(problem, wanted[usable[wanted] > 0], sent, needed, wanted[is_needed]),
+        "least": _least(problem, names, wanted[usable[wanted] > 0], sent, needed, wanted[is_needed]),
     }
     return Explanation(facts, tuple(_subscriber_sentences(facts)))
 
 
 def _least(
-    problem: Problem, candidates: Int64Array, sent: Int64Array, needed: int, mandatory: Int64Array
+    problem: Problem,
+    names: pa.ChunkedArray,
+    candidates: Int64Array,
+    sent: Int64Array,
+    needed: int,
+    mandatory: Int64Array,
 ) -> dict[str, Any]:
     """The least traffic that satisfies a subscriber as far as it is known, and whether that is what it is sent.
 
     With many topics: nothing is below the need in events of one size, or below the topics it cannot do without.
     """
-    names = problem.workload.topics("topic_id")["topic_id"]
     current = exact_sum(problem.streams[sent])
     places, is_least = np.zeros(0, np.int64), True
     if needed > 0:

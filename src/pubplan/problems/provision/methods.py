@@ -19,6 +19,7 @@ from pubplan.problems.provision.draft import Fleet, draft_of
 from pubplan.problems.provision.packing import Stage2, total_cost
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import MAX_WEIGHT, Selection, Stage1, Weights, missing
+from pubplan.problems.provision.words import counted
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
@@ -81,8 +82,9 @@ def _refusals(problem: Problem, vm_type: VmType, spark: SparkSession | None) -> 
         lack = missing(reader.read(block), events)
         return int(np.count_nonzero(lack)), int(lack.max(initial=0))
 
-    counts, lacks = zip(*map_blocks(lacking, len(problem.workload.interests_blocks), spark), strict=True)
-    if not sum(counts):
+    lacks = list(map_blocks(lacking, len(problem.workload.interests_blocks), spark))
+    num_lacking, most = sum(count for count, _ in lacks), max((lack for _, lack in lacks), default=0)
+    if not num_lacking:
         return ()
     largest = int(too_big[np.argmax(problem.streams[too_big])])
     topic_id = problem.workload.topics("topic_id")["topic_id"][largest].as_py()
@@ -91,13 +93,13 @@ def _refusals(problem: Problem, vm_type: VmType, spark: SparkSession | None) -> 
             "bytes per window",
             2 * int(problem.streams[largest]),
             limit,
-            f"{vm_type.name}: {len(too_big)} topics fit no VM, the largest is {topic_id!r}",
+            f"{vm_type.name}: {counted(len(too_big), 'topic')} too big for a VM, the largest is {topic_id!r}",
         ),
         Reason(
             "subscribers satisfied without topics that fit no VM",
             problem.workload.counts.subscribers,
-            problem.workload.counts.subscribers - sum(counts),
-            f"{vm_type.name}: the most that one lacks is {max(lacks)} events",
+            problem.workload.counts.subscribers - num_lacking,
+            f"{vm_type.name}: the most that one lacks is {counted(most, 'event')}",
         ),
     )
 

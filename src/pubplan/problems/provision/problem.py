@@ -286,7 +286,7 @@ def _found(vm_types: Sequence[VmType | str]) -> tuple[VmType, ...]:
 def _decimal(name: str, value: object, least: Fraction) -> str:
     """A number as decimal text, which is exact and goes into JSON."""
     text = str(value).strip() if isinstance(value, (str, int, float, Fraction)) and value is not True else ""
-    if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         text = str(int(value))
     if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", text):
         raise InputError(f"{name} is a number such as 2 or 1.5, not {str(value)[:40]!r}.")
