@@ -68,7 +68,7 @@ def paper_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> t
 
 def outgoing_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> tuple[Certificate, ...]:
     found = survey(problem, _largest_limit(problem), spark)
-    floor = Floor(outgoing=found.outgoing * (problem.size or 1))
+    floor = Floor(outgoing=found.outgoing * (problem.size or 1), num_vms=min(1, found.wanting))
     return (_certificate(problem, "outgoing", dict.fromkeys(_carrying(problem), floor)),)
 
 
@@ -144,7 +144,7 @@ def _mandatory_floor(problem: Problem, vm_type: VmType, found: Survey) -> Floor:
     return Floor(
         incoming=exact_sum(num_vms * streams),
         outgoing=found.outgoing * (problem.size or 1),
-        num_vms=int(num_vms.max(initial=0)),
+        num_vms=int(num_vms.max(initial=min(1, found.wanting))),
     )
 
 

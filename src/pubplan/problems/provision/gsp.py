@@ -37,8 +37,13 @@ class GreedyCovers:
     """Chooses greedily."""
 
     events: Int64Array
-    sizes: Int64Array
+    sizes: Int64Array | None
     largest_first: bool = True
+
+    @classmethod
+    def of(cls, problem: Problem, events: Int64Array, largest_first: bool = True) -> GreedyCovers:
+        """With sizes only where they differ."""
+        return cls(events, problem.sizes if problem.size is None else None, largest_first)
 
     def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
         lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
@@ -53,7 +58,7 @@ class GreedyCovers:
 def select(
     problem: Problem, limit: int, weights: Weights, parameters: GspParameters, spark: SparkSession | None
 ) -> tuple[Selection, ...]:
-    chooser = GreedyCovers(problem.usable(limit), problem.sizes, parameters.ties == "largest")
+    chooser = GreedyCovers.of(problem, problem.usable(limit), parameters.ties == "largest")
     return (selection_of(problem, "gsp", chooser, spark)[0],)
 
 

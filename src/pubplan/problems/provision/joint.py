@@ -89,7 +89,7 @@ def select(
         chooser = CheapestCovers(events, pricing.costs, pricing.cost_per_event)
         if number < parameters.rounds:
             takers = pass_over(problem, {"joint": chooser}, spark)["joint"].counts
-    exact, greedy = least_traffic(problem, events), GreedyCovers(events, problem.sizes)
+    exact, greedy = least_traffic(problem, events), GreedyCovers.of(problem, events)
     return (
         selection_of(problem, "joint", chooser, spark)[0],
         Selection("exact", surveyed.exact, chosen_pairs(problem, exact)),

@@ -22,6 +22,9 @@ WordArray = npt.NDArray[np.uint64]
 NO_COST = 2**62
 """More than any cover costs."""
 
+TAKEN = -1
+"""In place of a topic's events."""
+
 FEW = 6
 """Up to so many topics, all sets of them are tried."""
 
@@ -59,7 +62,7 @@ def greedy_covers(
     offsets: Int64Array,
     topics: Int32Array,
     events: Int64Array,
-    sizes: Int64Array,
+    sizes: Int64Array | None,
     thresholds: Int64Array,
     largest_first: bool,
     lengths: Int32Array,
@@ -68,38 +71,50 @@ def greedy_covers(
     """Take the topic with the most benefit per cost until a subscriber has enough; returns how many were taken.
 
     The benefit is min(1, events / missing), the cost 2 events x size: the best topic has the least
-    max(missing, events) x size. Ties go to the topic with the most events, or the fewest; then to the first one.
+    max(missing, events) x size; without sizes they are all the same. Ties go to the topic with the most events, or the
+    fewest; then to the first one.
     """
     size = 0
-    taken = np.zeros(0, dtype=np.bool_)
+    left = np.empty(0, dtype=np.int64)
     for row in range(len(thresholds)):
         need, before = thresholds[row], size
         first, last = offsets[row], offsets[row + 1]
-        if last - first > len(taken):
-            taken = np.zeros(2 * (last - first), dtype=np.bool_)
-        taken[: last - first] = False
+        if need > 0:
+            if last - first > len(left):
+                left = np.empty(2 * (last - first), dtype=np.int64)
+            for entry in range(first, last):
+                left[entry - first] = events[topics[entry]]
         while need > 0:
             best, best_key, best_events = -1, NO_COST, 0
-            for entry in range(first, last):
-                topic = topics[entry]
-                brings = events[topic]
-                if brings <= 0 or taken[entry - first]:
+            for place in range(last - first):
+                brings = left[place]
+                if brings <= 0:
                     continue
-                key = max(need, brings) * sizes[topic]
+                key = max(need, brings) * message_size(sizes, topics[first + place])
                 is_better = key < best_key
                 if key == best_key:
                     is_better = brings > best_events if largest_first else brings < best_events
                 if is_better:
-                    best, best_key, best_events = entry - first, key, brings
+                    best, best_key, best_events = place, key, brings
             if best < 0:
                 break
-            taken[best] = True
+            left[best] = TAKEN
             need -= best_events
-        for place in range(last - first):
-            if taken[place]:
-                chosen[size] = topics[first + place]
-                size += 1
+        if thresholds[row] > 0:
+            for place in range(last - first):
+                if left[place] == TAKEN:
+                    chosen[size] = topics[first + place]
+                    size += 1
         lengths[row] = size - before
+    return size
+
+
+@kernel
+def message_size(sizes: Int64Array | None, topic: int) -> int:
+    """The size of a topic's messages, or 1 where there is no list."""
+    if sizes is None:
+        return 1
+    size: int = sizes[topic]
     return size
 
 

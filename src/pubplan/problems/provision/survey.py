@@ -24,7 +24,8 @@ class Survey:
     it (``mandatory``).
 
     ``outgoing`` is the least traffic that satisfies everybody, in units of ``traffic``; ``inexact`` how many
-    subscribers were too big for that to be exact. ``simple`` is what Theorem A.1 has for it, in events.
+    subscribers were too big for that to be exact. ``simple`` is what Theorem A.1 has for it, in events. ``wanting`` is
+    how many subscribers need anything.
     """
 
     exact: Int64Array
@@ -33,6 +34,7 @@ class Survey:
     outgoing: int
     inexact: int
     simple: int
+    wanting: int
 
 
 def traffic(problem: Problem) -> Int64Array:
@@ -53,7 +55,7 @@ def survey(problem: Problem, limit: int, spark: SparkSession | None) -> Survey:
 def _survey(problem: Problem, events: Int64Array, spark: SparkSession | None) -> Survey:
     choosers: dict[str, Chooser] = {
         "exact": least_traffic(problem, events),
-        "greedy": GreedyCovers(events, problem.sizes),
+        "greedy": GreedyCovers.of(problem, events),
         "mandatory": _Mandatory(events),
     }
     found = pass_over(problem, choosers, spark)
@@ -64,13 +66,14 @@ def _survey(problem: Problem, events: Int64Array, spark: SparkSession | None) ->
         mandatory=found["mandatory"].counts,
         outgoing=int(sums[1]) if len(sums) else 0,
         inexact=int(sums[2]) if len(sums) else 0,
-        simple=int(found["mandatory"].sums.sum()),
+        simple=int(found["mandatory"].sums[:1].sum()),
+        wanting=int(found["mandatory"].sums[1:].sum()),
     )
 
 
 @dataclass(frozen=True)
 class _Mandatory:
-    """Names the topics that a subscriber cannot do without; the sum is max(tau_v, its smallest topic)."""
+    """Names the topics that a subscriber cannot do without; adds up max(tau_v, its smallest topic) and who needs."""
 
     events: Int64Array
 
@@ -78,4 +81,4 @@ class _Mandatory:
         lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
         size = mandatory_topics(rows.offsets, rows.topics, self.events, rows.thresholds, lengths, chosen)
         simple = simple_needs(rows.offsets, rows.topics, self.events, rows.thresholds)
-        return Pairs(lengths, chosen[:size]), np.array([simple])
+        return Pairs(lengths, chosen[:size]), np.array([simple, np.count_nonzero(rows.thresholds)])

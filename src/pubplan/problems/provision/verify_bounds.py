@@ -19,7 +19,7 @@ _EXACT_CELLS = 2**24
 _CELLS_AT_ONCE = 2**21
 _NO_COST = 2**62
 
-_SIMPLE, _OUTGOING, _PRICED, _FOREIGN = range(4)
+_SIMPLE, _OUTGOING, _PRICED, _FOREIGN, _WANTING = range(5)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class BlockRows:
 @dataclass
 class BoundState:
     """Sums over some blocks: the simple need, the least outgoing traffic, the least with prices, charges that are no
-    interests; by topic, who cannot do without it and who is charged.
+    interests, who needs anything; by topic, who cannot do without it and who is charged.
     """
 
     sums: list[int]
@@ -81,7 +81,7 @@ class BoundChecks:
     def start(self, num_topics: int) -> BoundState:
         needs_mandatory = bool(self.names & {"mandatory", "prices"})
         size = num_topics if needs_mandatory else 0
-        return BoundState([0, 0, 0, 0], np.zeros(size, np.int64), np.zeros(size, np.int64))
+        return BoundState([0] * 5, np.zeros(size, np.int64), np.zeros(size, np.int64))
 
     def look(self, state: BoundState, rows: BlockRows, sent: Int64Array, plan: Plan, block: int) -> None:
         """Add up one block. ``sent`` are the entries of the rows that the plan sends: where these are just enough, at
@@ -89,6 +89,7 @@ class BoundChecks:
         """
         if not self.names:
             return
+        state.sums[_WANTING] += int(np.count_nonzero(rows.needed))
         events = self.events[rows.topics]
         owners = np.repeat(np.arange(len(rows.lengths)), rows.lengths)
         if "paper" in self.names:
@@ -148,7 +149,7 @@ class BoundChecks:
     def conclude(self, problem: Problem, plan: Plan, sums: list[list[int]], store: Store) -> list[Reason]:
         """What is wrong with the bounds."""
         found = list(self.damage)
-        totals = [sum(values) for values in zip(*sums, strict=True)] if sums else [0, 0, 0, 0]
+        totals = [sum(values) for values in zip(*sums, strict=True)] if sums else [0] * 5
         mandatory = np.zeros(len(self.events), dtype=np.int64)
         charged = np.zeros(len(self.events), dtype=np.int64)
         for group in range(len(sums)):
@@ -166,10 +167,12 @@ class BoundChecks:
         for name in sorted(self.names):
             proven = []
             for vm_type in carrying:
-                floor = Floor(outgoing=totals[_SIMPLE] * size if name == "paper" else outgoing)
+                floor = Floor(outgoing=totals[_SIMPLE] * size)
+                if name != "paper":
+                    floor = Floor(outgoing=outgoing, num_vms=min(1, totals[_WANTING]))
                 if name in ("mandatory", "prices"):
                     incoming, num_vms = _streams(problem, problem.limit(vm_type), mandatory)
-                    floor = Floor(incoming, outgoing, num_vms=num_vms)
+                    floor = Floor(incoming, outgoing, num_vms=max(num_vms, floor.num_vms))
                 if name == "prices":
                     weighted = -(-totals[_PRICED] * size // self.unit) + self.weights[0] * floor.incoming
                     floor = Floor(floor.incoming, outgoing, weighted, self.weights, floor.num_vms)
