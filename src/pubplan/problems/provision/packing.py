@@ -13,7 +13,7 @@ from pubplan.engine import exact_dot, exact_sum, map_blocks, stage
 from pubplan.planning import NoParameters
 from pubplan.problems.provision.catalogue import BYTES_PER_GB, VmType
 from pubplan.problems.provision.kernels import place_pairs
-from pubplan.problems.provision.problem import Problem
+from pubplan.problems.provision.problem import MAX_TRAFFIC, Problem
 from pubplan.problems.provision.selection import Pairs, Selection
 from pubplan.workload import Int32Array, Int64Array
 
@@ -81,10 +81,15 @@ def total_cost(problem: Problem, packing: Packing) -> int:
 
 
 def vm_worth(problem: Problem, vm_type: VmType) -> float:
-    """How many bytes of incoming traffic cost as much as a VM, at the tariff's first price."""
+    """How many bytes of incoming traffic cost as much as a VM, at the tariff's first price.
+
+    Where they cost nothing, more than there can be: a VM counts before all traffic, and traffic still counts.
+    """
     per_vm = vm_type.micros_per_hour * problem.seconds / 3600
     per_byte = Fraction(vm_type.tariff.incoming[0].micros_per_gb, BYTES_PER_GB)
-    return float(per_vm / per_byte) if per_byte else float("inf")
+    if not per_byte:
+        return float(MAX_TRAFFIC) if per_vm else 0.0
+    return float(per_vm / per_byte)
 
 
 def placer(
