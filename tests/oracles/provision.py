@@ -356,7 +356,11 @@ def custom_pack(
     steps: str,
     prices: tuple[Fraction, Fraction],
 ) -> list[Part]:
-    """CustomBinPacking with the paper's steps (d) and (e) if they are named; ``prices`` are of a VM and of a byte."""
+    """CustomBinPacking with the paper's steps (d) and (e) if they are named; ``prices`` are of a VM and of a byte.
+
+    A byte that costs nothing still counts where VMs cost the same.
+    """
+    rent, per_byte = prices[0], prices[1] or Fraction(1, 10**30)
     vms: list[dict[int, int]] = []
     parts: list[Part] = []
 
@@ -381,7 +385,6 @@ def custom_pack(
                 rest -= takes
         per_vm = _takes(limit, stream, left)
         more, all_new = math.ceil(Fraction(rest, per_vm)), math.ceil(Fraction(left, per_vm))
-        rent, per_byte = prices
         if "e" in steps and shares:
             distributed = more * rent + (len(shares) + more) * stream * per_byte
             if all_new * (rent + stream * per_byte) <= distributed:
