@@ -169,8 +169,8 @@ def test_the_default_is_never_dearer_than_the_paper(case: Case, kind: str) -> No
         assert solve(problem, bound="none", verify=False).exact.value <= paper.exact.value
 
 
-# Section II-D reduces Partition: one subscriber per number, who needs its only topic; VMs that carry what half
-# of the numbers bring, both ways; bytes are free and a VM costs a micro-dollar. Two VMs do if, and only if, the numbers can be
+# Section II-D reduces Partition: one subscriber per number, who needs its only topic; VMs that carry what half of the
+# numbers bring, both ways; bytes are free and a VM costs a micro-dollar. Two VMs do if, and only if, the numbers can be
 # parted.
 
 

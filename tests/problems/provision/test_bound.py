@@ -1,0 +1,194 @@
+"""The bounds: below every plan, each at least as good as the one before, and caught when forged."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.forge import forge
+from oracles.provision import Case, Machine, best_cost, cases, rows_into, variant
+
+from pubplan.errors import NotApplicable
+from pubplan.planning import Exact, Plan, Verdict, gap
+from pubplan.problems.provision import FAMILY, Problem, solve, verify
+
+PRICES, CHARGED = "certificate/prices-topics/00000.parquet", "certificate/prices-charged/00000.parquet"
+
+
+def limits(verdict: Verdict) -> set[str]:
+    return {violation.limit for violation in verdict.violations}
+
+
+@given(cases(), st.sampled_from(["uniform", "sized"]))
+def test_each_bound_is_at_least_the_one_before(case: Case, kind: str) -> None:
+    """paper <= outgoing <= mandatory <= prices <= the best plan."""
+    case = variant(case, kind)
+    best = best_cost(case)
+    if best is None:
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        result = solve(case.problem(Path(directory)))
+        names = [name for name in FAMILY.bounds if name in result.bounds]
+        bounds = [result.plan.certificate(name).bound.value for name in names]
+        assert names[-3:] == ["outgoing", "mandatory", "prices"]
+        assert bounds == sorted(bounds)
+        assert bounds[-1] <= best
+
+
+def test_the_papers_number(tmp_path: Path) -> None:
+    """Theorem A.1: 5 events for x, whose smallest topic has 3, and 4 for y, who asks for 2 but gets 4 or nothing.
+
+    9 events of 2 bytes at a micro-dollar a byte, and one VM of 3 micro-dollars that carries 40. The smallest sum that
+    gives x 5 events is 3 + 4 = 7: 22 bytes. Both of its topics are mandatory and flow in: 14 more.
+    """
+    machine = Machine("m", 40, 30)
+    case = Case({"a": 3, "b": 4}, {"x": ("a", "b"), "y": ("b",)}, 5, (machine,), {"a": 1, "b": 1}, 2, {"x": 5, "y": 2})
+    result = solve(case.problem(tmp_path))
+    found = {name: result.plan.certificate(name).bound.value for name in result.bounds}
+    assert found == {"paper": 18 + 3, "outgoing": 22 + 3, "mandatory": 36 + 3, "prices": 36 + 3}
+    assert result.exact.value == 39 == best_cost(case)
+
+
+def test_mandatory_pairs_that_fill_vms_pay_streams(tmp_path: Path) -> None:
+    """Seven pairs of a stream of 4 on VMs of 16, which take three: three VMs, three streams."""
+    case = Case({"a": 4}, {f"s{n}": ("a",) for n in range(7)}, 9, (Machine("m", 16, 1000),), {"a": 1})
+    result = solve(case.problem(tmp_path))
+    assert result.plan.certificate("outgoing").bound.value == 28 + 2 * 100
+    assert result.plan.certificate("mandatory").bound.value == 28 + 12 + 3 * 100 == result.exact.value
+
+
+def test_theorem_a1_needs_one_size(tmp_path: Path) -> None:
+    """With sizes of their own it counts nothing, and says so; it is left out where it is not named."""
+    case = Case({"a": 3, "b": 4}, {"x": ("a", "b")}, 3, (Machine("m", 40, 30),), {"a": 1, "b": 2}, None)
+    problem = case.problem(tmp_path)
+    with pytest.raises(NotApplicable, match=r"Theorem A\.1"):
+        solve(problem, bound="paper")
+    assert set(solve(problem).bounds) == {"outgoing", "mandatory", "prices"}
+
+
+def test_prices_are_refused_where_they_would_take_too_long(make_workload) -> None:
+    """Interests times threshold; the bounds beside it still hold."""
+    topics = [f"t{number:03}" for number in range(200)]
+    workload = make_workload(dict.fromkeys(topics, 2**22), {"x": topics}, message_bytes=1)
+    problem = Problem(workload, [Machine("m", 2**40, 1).vm_type], 2**30, window_seconds=8)
+    assert 200 * 2**30 > 2 * 10**11
+    with pytest.raises(NotApplicable, match="interests times threshold"):
+        solve(problem, bound="prices")
+    assert set(solve(problem, "gsp+cbp").bounds) == {"paper", "outgoing", "mandatory"}
+
+
+@pytest.fixture
+def problem(tmp_path: Path) -> Problem:
+    """Sixteen subscribers of nine topics, none of which anybody needs: prices are what the bound is made of."""
+    random = Random(3)
+    topics = {f"t{number}": random.randint(3, 9) for number in range(9)}
+    interests = {f"s{number:02}": tuple(sorted(random.sample(sorted(topics), 5))) for number in range(16)}
+    machine = Machine("m", 100, 70, ((None, 8),), ((None, 4),))
+    return Case(topics, interests, 9, (machine,), dict.fromkeys(topics, 1)).problem(tmp_path)
+
+
+@pytest.fixture
+def plan(problem: Problem) -> Plan:
+    plan = solve(problem).plan
+    bounds = {name: plan.certificate(name).bound.value for name in plan.record["bounds"]}
+    assert bounds["prices"] > bounds["mandatory"]
+    return plan
+
+
+def claim(plan: Plan, name: str, value: int) -> dict[str, Any]:
+    """Changes with which a plan claims another bound, consistently."""
+    bound = Exact(value, 10**6)
+    bounds = {**plan.record["bounds"], name: bound.rounded_down()}
+    highest = max((plan.certificate(other).bound for other in bounds if other != name), key=lambda b: b.fraction)
+    best = max(bound, highest, key=lambda b: b.fraction)
+    return {
+        "record": {"bounds": bounds, "bound": best.rounded_down(), "gap": gap(plan.exact, best)},
+        "certificates": {name: lambda raw: {**raw, "bound": bound.to_dict()}},
+    }
+
+
+@pytest.mark.parametrize("name", ["paper", "outgoing", "mandatory", "prices"])
+def test_a_higher_claim_is_found(problem: Problem, plan: Plan, tmp_path: Path, name: str) -> None:
+    """One micro-dollar more than is proven; one less is a weaker claim and true."""
+    value = plan.certificate(name).bound.value
+    forged = forge(plan, tmp_path / "more", **claim(plan, name, value + 1))
+    assert limits(verify(problem, forged)) == {"bound as recomputed"}
+    assert verify(problem, forge(plan, tmp_path / "less", **claim(plan, name, value - 1))).ok
+
+
+def prices(change: Callable[[list[dict[str, int]]], None]) -> Callable[[pa.Table], pa.Table]:
+    def changed(table: pa.Table) -> pa.Table:
+        rows = table.to_pylist()
+        change(rows)
+        return rows_into(tuple(row.values()) for row in rows)(table)
+
+    return changed
+
+
+def test_raised_prices_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """Whoever takes a topic is charged its stream at most, all together."""
+
+    def raise_all(rows: list[dict[str, int]]) -> None:
+        for row in rows:
+            row["charged"] *= 2
+            row["everybody"] += 1
+
+    forged = forge(plan, tmp_path / "f", tables={PRICES: prices(raise_all)})
+    assert limits(verify(problem, forged)) == {"prices within streams"}
+
+
+@pytest.mark.parametrize(("key", "value"), [("charged", -1), ("everybody", -1), ("topic", 9), ("topic", -1)], ids=str)
+def test_prices_that_are_none_are_found(problem: Problem, plan: Plan, tmp_path: Path, key: str, value: int) -> None:
+    """Negative ones, or of topics that do not exist."""
+    forged = forge(plan, tmp_path / "f", tables={PRICES: prices(lambda rows: rows[0].update({key: value}))})
+    assert "evidence of the bound" in limits(verify(problem, forged))
+
+
+def test_a_topic_priced_twice_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """The same row again changes nothing, another price for the same topic is not what was proven."""
+
+    def again(rows: list[dict[str, int]]) -> None:
+        rows.append({**rows[0], "charged": 5 * rows[0]["charged"] + 10**6})
+
+    assert not verify(problem, forge(plan, tmp_path / "f", tables={PRICES: prices(again)})).ok
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [{"weights": [1, 1, 1]}, {"weights": [0, 1]}, {"weights": "11"}, {"unit": 0}, {"unit": 1.5}, {"unit": None}, {}],
+    ids=str,
+)
+def test_damaged_evidence_is_found(problem: Problem, plan: Plan, tmp_path: Path, evidence: dict[str, object]) -> None:
+    """Weights and the unit are whole numbers; without them nothing is proven."""
+
+    def change(raw: dict[str, Any]) -> dict[str, Any]:
+        return {**raw, "evidence": {**raw["evidence"], **evidence} if evidence else {}}
+
+    forged = forge(plan, tmp_path / "f", certificates={"prices": change})
+    assert "evidence of the bound" in limits(verify(problem, forged))
+
+
+def test_charged_strangers_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """Only who wants a topic shares its stream: the more there are, the less each pays, but not in truth."""
+
+    def charge_everybody(table: pa.Table) -> pa.Table:
+        return rows_into([(list(range(9)),)] * table.num_rows)(table)
+
+    def charge_twice(table: pa.Table) -> pa.Table:
+        return rows_into([(2 * row["topics"],) for row in table.to_pylist()])(table)
+
+    for name, change in (("all", charge_everybody), ("twice", charge_twice), ("fewer", lambda table: table.slice(1))):
+        forged = forge(plan, tmp_path / name, tables={CHARGED: change})
+        assert "only interests are charged" in limits(verify(problem, forged)), name
+
+
+def test_unknown_bounds_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    forged = Plan(plan.path, {**plan.record, "bounds": {**plan.record["bounds"], "magic": 1.0}})
+    assert limits(verify(problem, forged)) == {"bound is known"}
