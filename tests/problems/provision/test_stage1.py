@@ -134,7 +134,7 @@ def test_smallest_sums(items: list[tuple[int, int]], asked: int) -> None:
 def test_those_who_cannot_be_satisfied_are_counted() -> None:
     """7 events of 3 + 2 are out of reach; 5 take everything."""
     events = np.array([3, 2])
-    _, totals = cover(rows_of([[0, 1], [0, 1]], [7, 5]), events, events.copy(), 1)
+    _, totals = cover(rows_of([[0, 1], [0, 1]], [7, 5]), events, np.tile(events, 2), 1)
     assert totals[3] == 1
 
 
