@@ -15,7 +15,7 @@ from oracles.provision import Case, Machine, Tiers, tiers
 
 from pubplan.errors import Infeasible, InputError
 from pubplan.problems.provision import Problem, find_vm_types, solve
-from pubplan.problems.provision.problem import Floor
+from pubplan.problems.provision.problem import MAX_TRAFFIC, Floor
 from pubplan.workload import Window, Workload
 
 
@@ -100,14 +100,15 @@ def test_other_workloads_are_refused(workload: Workload, make_workload) -> None:
     with pytest.raises(InputError, match="how long its window is"):
         Problem(timeless, threshold=3)
     assert Problem(timeless, threshold=3, window_seconds=60).seconds == 60
-    huge = make_workload({"a": 2**50}, {"x": ["a"]}, message_bytes=2**9)
-    assert Problem(huge, threshold=3, window_seconds=60, message_bytes=2**8)
-    with pytest.raises(InputError, match=r"provision counts to 2\^60"):
+    # in and out: twice the stream
+    huge = make_workload({"a": MAX_TRAFFIC // 8}, {"x": ["a"]}, message_bytes=4)
+    assert Problem(huge, threshold=3, window_seconds=60, message_bytes=3)
+    with pytest.raises(InputError, match=f"takes {MAX_TRAFFIC} bytes or events .* provision counts to"):
         Problem(huge, threshold=3, window_seconds=60)
-    with pytest.raises(InputError, match=r"provision counts to 2\^60"):
-        Problem(huge, threshold=3, window_seconds=60, message_bytes=1, rate_factor=600)
+    with pytest.raises(InputError, match="provision counts to"):
+        Problem(huge, threshold=3, window_seconds=60, message_bytes=1, rate_factor=8)
     with pytest.raises(InputError, match="do not fit 64 bits"):
-        Problem(huge, threshold=3, window_seconds=60, message_bytes=1, rate_factor=5000)
+        Problem(huge, threshold=3, window_seconds=60, message_bytes=1, rate_factor=10**9)
 
 
 def test_no_types_and_no_limit_are_infeasible(workload: Workload) -> None:
@@ -133,7 +134,7 @@ def test_topics_that_fit_no_vm_name_who_needs_them(tmp_path: Path) -> None:
     with pytest.raises(Infeasible, match="No VM type can satisfy everybody") as caught:
         solve(case.problem(tmp_path / "one"))
     topics, subscribers = caught.value.reasons
-    assert (topics.need, topics.have, topics.where) == (18, 10, "small: 2 topics fit no VM, the largest is 'a'")
+    assert (topics.need, topics.have, topics.where) == (18, 10, "small: 2 topics too big for a VM, the largest is 'a'")
     assert (subscribers.need, subscribers.have) == (3, 1)
     assert subscribers.where == "small: the most that one lacks is 7 events"
 

@@ -92,7 +92,7 @@ def test_custom_packing(ground: Problem, load, steps: str, order: str) -> None:
         topics.sort(key=lambda topic: (-weight[topic], topic))
     prices = Fraction(machine.rent), Fraction(machine.incoming[0][1])
     parts = oracle.custom_pack(topics, streams, counts, machine.line, steps, prices)
-    assert parts_of(packing) == sorted(parts, key=lambda part: part[0])
+    assert parts_of(packing) == sorted(parts)
     check_loads(packing, streams, counts, machine.line)
 
 
@@ -199,7 +199,7 @@ def test_numbers_that_can_be_parted(numbers: tuple[int, ...], tmp_path: Path) ->
 
 def test_a_bound_above_the_budget_says_no(tmp_path: Path) -> None:
     """One VM for what fills two: no plan, and the bound is the reason."""
-    with pytest.raises(Infeasible, match="No plan keeps the budget") as caught:
+    with pytest.raises(Infeasible, match="no plan costs less") as caught:
         solve(partition((3, 3)).problem(tmp_path, budget="0.000001"))
     (reason,) = caught.value.reasons
     assert (reason.need, reason.have) == (2e-06, 1e-06)
