@@ -127,6 +127,20 @@ def test_smallest_sums(items: list[tuple[int, int]], asked: int) -> None:
     assert sum(events[topic] for topic in pairs.topics) == totals[0]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_smallest_sums_with_gaps(seed: int) -> None:
+    """Large rates leave gaps of more than 64 between sums; every subscriber of a hundred gets its own smallest one."""
+    random = Random(seed)
+    rates = [random.randint(40, 900) for _ in range(60)]
+    lists = [sorted(random.sample(range(60), random.randint(7, 11))) for _ in range(100)]
+    needs = [random.randint(64, sum(rates[topic] for topic in row)) for row in lists]
+    pairs, _ = cover(rows_of(lists, needs), np.array(rates), None, 1)
+    ends = np.cumsum(pairs.lengths)
+    for row, need, end, length in zip(lists, needs, ends, pairs.lengths, strict=True):
+        own = [rates[topic] for topic in row]
+        assert sum(rates[topic] for topic in pairs.topics[end - length : end]) == least_sum(own, own, need)
+
+
 def test_those_who_cannot_be_satisfied_are_counted() -> None:
     """7 events of 3 + 2 are out of reach; 5 take everything."""
     events = np.array([3, 2])
