@@ -271,9 +271,8 @@ def _cost_notes(type_name: str, runs: _Runs, share: float) -> tuple[str, ...]:
 
 def _saved(shape: str, type_name: str, runs: _Runs) -> list[Line]:
     """How much cheaper each step is than the one before, in percent."""
-    pairs = [*pairwise([BASELINE, GREEDY, *STEPS.values()]), (BASELINE, CUSTOM), (BASELINE, JOINT), (CUSTOM, JOINT)]
     lines = []
-    for before, after in pairs:
+    for before, after in pairwise([BASELINE, GREEDY, *STEPS.values(), JOINT]):
         printed = PAPER_SAVED[shape, type_name] if (before, after) == (BASELINE, GREEDY) else ()
         values = _savings(runs.costs(type_name, before), runs.costs(type_name, after))
         lines.append(Line(after, f"against {before}", values, printed))
