@@ -13,6 +13,7 @@ from pubplan.problems import FAMILIES, family_named
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "docs" / "tutorial.md", ROOT / "docs" / "how-to" / "traces.md"]
+PYTHON_PAGES = [ROOT / "docs" / "provision.md", ROOT / "docs" / "how-to" / "prices.md"]
 
 
 def blocks(page: Path) -> list[tuple[str, str, str]]:
@@ -36,6 +37,19 @@ def test_commands_run_as_they_stand(page: Path, cli, shared_spark, tmp_path: Pat
         assert program == "pubplan"
         answer = cli(*arguments)
         assert answer.code == 0, f"{command}\n{answer.err}"
+
+
+@pytest.mark.parametrize("page", PYTHON_PAGES, ids=lambda page: page.stem)
+def test_python_runs_as_it_stands(page: Path, tmp_path: Path, monkeypatch) -> None:
+    """What the page claims in Python holds, on the files that the page shows."""
+    monkeypatch.chdir(tmp_path)
+    for _, name, content in blocks(page):
+        if name:
+            Path(name).write_text(content)
+    code = [content for language, _, content in blocks(page) if language == "python"]
+    assert code
+    for content in code:
+        exec(compile(content, str(page), "exec"), {})
 
 
 def test_every_reason_is_documented() -> None:
