@@ -126,7 +126,7 @@ def reproduce(scale: float, seed: int = 0, spark: SparkSession | None = None) ->
         figures.append(_together(f"Fig. {2 + place}", name, runs))
         times += [_first_times(f"Fig. {4 + place}", name, runs, scale), _second_times(f"Fig. {6 + place}", name, runs)]
         if name == TWITTER:
-            traces = trace_figures(workload, scale)
+            traces = trace_figures(workload, scale, spark)
     times.sort(key=lambda figure: figure.name)
     return Reproduction("provision", SOURCE, setting, (*figures, *times, *traces))
 
@@ -376,5 +376,6 @@ def _above(costs: Sequence[int], bounds: Sequence[int]) -> list[float]:
 
 
 def _range(percents: Sequence[float], decimals: int = 1) -> str:
-    low, high = (f"{value:.{decimals}f}" for value in (min(percents), max(percents)))
+    # Adding 0 takes the sign off a rounded zero.
+    low, high = (f"{round(value, decimals) + 0.0:.{decimals}f}" for value in (min(percents), max(percents)))
     return f"{low} %" if low == high else f"{low} to {high} %"

@@ -7,12 +7,16 @@ and subscription cardinalities as of the whole workload.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pubplan.generate.twitter import NUM_SUBSCRIBERS, NUM_TOPICS
 from pubplan.pipeline import describe
 from pubplan.pipeline.describe import Description, Distribution, Relation
 from pubplan.reproduce.figures import Figure, Line, Values
 from pubplan.workload import Workload
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
 
 DECADES = tuple(10**power for power in range(7))
 KINKS = (1, 10, 18, 20, 22, 100, 1000, 1778, 1995, 2239, 10**4, 10**5, 10**6)
@@ -30,9 +34,9 @@ SCALED = (
 )
 
 
-def trace_figures(workload: Workload, scale: float) -> tuple[Figure, ...]:
+def trace_figures(workload: Workload, scale: float, spark: SparkSession | None = None) -> tuple[Figure, ...]:
     """The trace analysis of the paper, on ``workload``."""
-    found = describe(workload)
+    found = describe(workload, spark)
     return (
         _followers(found, scale),
         _rates(found, scale),
