@@ -117,27 +117,26 @@ def _growth(directory: Path, shape: str) -> None:
 
 def _gaps(directory: Path, shape: str) -> None:
     """How far above the tightest bound the fleets are, by VM type, threshold and peak factor."""
-    from pubplan.problems.provision import FAMILY
+    from pubplan.problems.provision import FAMILY, TYPES
 
     rows = []
     for threshold in THRESHOLDS:
         for factor in PEAK_FACTORS:
-            for vm_type in VM_TYPES:
-                problem = replace(_problem(directory, shape, threshold, peak_factor=factor), vm_types=(vm_type,))
-                drafts = {name: _run(problem, name) for name in PLANNED}
-                best = drafts[PLANNED[-1]]
-                bounds = {
-                    certificate.name: certificate.bound.value
-                    for bound in FAMILY.bounds_for(problem, None)
-                    for certificate in bound.run(problem, best, None)
-                }
-                tightest = max(bounds, key=lambda name: bounds[name])
-                gaps = [f"{_above(draft, bounds[tightest]):.3f}" for draft in drafts.values()]
-                num_vms = best.decisions["vms"].num_rows
+            problem = replace(_problem(directory, shape, threshold, peak_factor=factor), vm_types=VM_TYPES)
+            drafts = {name: _run(problem, name) for name in PLANNED}
+            best = drafts[PLANNED[-1]]
+            made = [each for bound in FAMILY.bounds_for(problem, None) for each in bound.run(problem, best, None)]
+            fleets = {name: draft.decisions[TYPES].to_pylist() for name, draft in drafts.items()}
+            for place, vm_type in enumerate(VM_TYPES):
+                bounds = {each.name: each.parts[vm_type].value for each in made}
+                tightest = max(bounds, key=lambda name, found=bounds: found[name])
+                costs = [fleets[name][place]["cost"] for name in PLANNED]
+                num_vms = fleets[PLANNED[-1]][place]["vms"]
                 rows.append(
                     [
-                        *(threshold, factor, vm_type.partition("/")[2], num_vms, f"{float(best.claimed):,.2f}", *gaps),
-                        *(TARGETS.get((shape, threshold), "2"), tightest, f"{_above(best, bounds['paper']):.1f}"),
+                        *(threshold, factor, vm_type.partition("/")[2], num_vms, f"{costs[-1] / 1e6:,.2f}"),
+                        *(f"{_above(cost, bounds[tightest]):.3f}" for cost in costs),
+                        *(TARGETS.get((shape, threshold), "2"), tightest, f"{_above(costs[-1], bounds['paper']):.1f}"),
                     ]
                 )
     header = ["threshold", "peak", "type", "VMs", "dollars", *(f"{name} %" for name in PLANNED)]
@@ -161,8 +160,8 @@ def _commands(directory: Path, shape: str) -> None:
     print("  The paper: 25 minutes on Twitter, on a server with 132 GB.")
 
 
-def _above(draft: Draft, bound: int) -> float:
-    return 100 * (draft.claimed.value / bound - 1) if bound else 0.0
+def _above(cost: int, bound: int) -> float:
+    return 100 * (cost / bound - 1) if bound else 0.0
 
 
 def _run(problem: Problem, name: str) -> Draft:

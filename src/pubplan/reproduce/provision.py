@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -198,15 +198,12 @@ def _ours(problem: Problem, runs: _Runs, spark: SparkSession | None) -> None:
                     packings.append(level.pack(problem, vm_type, chosen, level.STAGE.parameters(), spark))
             best = min(packings, key=lambda packing: total_cost(problem, packing))
             runs.keep(bare, name, _Fleet.of(problem, best))
-        alone = replace(problem, vm_types=(vm_type,))
-        draft = Draft({}, Exact(0, MICROS), aside=found[JOINT][0])
-        bounds = {
-            certificate.name: certificate.bound.value
-            for bound in FAMILY.bounds_for(alone, None)
-            for certificate in bound.run(alone, draft, spark)
-        }
-        runs.bounds.setdefault((bare, PAPER_BOUND), []).append(bounds["paper"])
-        runs.bounds.setdefault((bare, BOUND), []).append(max(bounds.values()))
+    draft = Draft({}, Exact(0, MICROS), aside=found[JOINT][0])
+    certificates = [made for bound in FAMILY.bounds_for(problem, None) for made in bound.run(problem, draft, spark)]
+    for vm_type in problem.types:
+        bounds = {certificate.name: certificate.parts[vm_type.name].value for certificate in certificates}
+        runs.bounds.setdefault((_bare(vm_type), PAPER_BOUND), []).append(bounds["paper"])
+        runs.bounds.setdefault((_bare(vm_type), BOUND), []).append(max(bounds.values()))
 
 
 def _bare(vm_type: VmType) -> str:
