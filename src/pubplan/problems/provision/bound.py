@@ -28,12 +28,12 @@ from pubplan.problems.provision import joint
 from pubplan.problems.provision.catalogue import MICROS, VmType
 from pubplan.problems.provision.exact import cover
 from pubplan.problems.provision.joint import JointParameters, Pricing, shared_prices, unit_of
-from pubplan.problems.provision.kernels import add_prices
+from pubplan.problems.provision.kernels import unsettled_rows
 from pubplan.problems.provision.methods import weights_of
 from pubplan.problems.provision.problem import Floor, Problem
 from pubplan.problems.provision.selection import Selection, Weights
 from pubplan.problems.provision.survey import Survey, survey
-from pubplan.workload import Int64Array
+from pubplan.workload import Int64Array, Rows
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
@@ -114,14 +114,26 @@ def _least_traffic(
 ) -> int:
     """The sum over subscribers of the cheapest cover, prices included, in units."""
     reader, events, read = problem.rows(), problem.usable(_largest_limit(problem)), taken.read
-    pricing = Pricing.of(problem, weights, np.zeros_like(charged))
-    charged, everybody = weights.incoming * charged, weights.incoming * everybody
+    if_charged, if_not = (Pricing.of(problem, weights, prices) for prices in (charged, everybody))
+    cost_per_event = if_charged.cost_per_event
 
     def evaluate(block: int) -> int:
         rows, pairs = reader.read(block), read(block)
-        costs = pricing.costs[rows.topics]
-        add_prices(rows.offsets, rows.topics, pairs.lengths, pairs.topics, charged, everybody, costs)
-        return int(cover(rows, events, costs, pricing.cost_per_event)[1][1])
+        offsets, thresholds = np.empty_like(rows.offsets), np.empty_like(rows.thresholds)
+        topics, costs = np.empty(len(rows.topics), np.int32), np.empty(len(rows.topics), np.int64)
+        settled, num_open = unsettled_rows(
+            *(rows.offsets, rows.topics, rows.thresholds, pairs.lengths, pairs.topics),
+            if_charged.costs,
+            if_not.costs,
+            cost_per_event,
+            offsets,
+            topics,
+            costs,
+            thresholds,
+        )
+        size = offsets[num_open]
+        unsettled = Rows(offsets[: num_open + 1], topics[:size], thresholds[:num_open], rows.weights[:num_open])
+        return int(settled + cover(unsettled, events, costs, cost_per_event)[1][1])
 
     return sum(map_blocks(evaluate, len(problem.workload.interests_blocks), spark))
 

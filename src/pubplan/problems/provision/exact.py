@@ -35,16 +35,20 @@ class CheapestCovers:
     cost_per_event: int
 
     def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
-        costs = None if self.costs is None else self.costs[rows.topics]
-        return cover(rows, self.events, costs, self.cost_per_event)
+        return cover(rows, self.events, self.costs, self.cost_per_event, by_topic=True)
 
 
-def cover(rows: Rows, events: Int64Array, costs: Int64Array | None, cost_per_event: int) -> tuple[Pairs, Int64Array]:
-    """Covers of least cost, with costs by entry of the rows."""
+def cover(
+    rows: Rows, events: Int64Array, costs: Int64Array | None, cost_per_event: int, *, by_topic: bool = False
+) -> tuple[Pairs, Int64Array]:
+    """Covers of least cost, with costs by entry of the rows, or by topic."""
     lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
     totals = np.zeros(4, np.int64)
     size = cheapest_covers(
-        *(rows.offsets, rows.topics, events, costs, cost_per_event, rows.thresholds, lengths, chosen, totals)
+        *(rows.offsets, rows.topics, events, costs, by_topic, cost_per_event, rows.thresholds),
+        lengths,
+        chosen,
+        totals,
     )
     return Pairs(lengths, chosen[:size]), totals
 

@@ -119,11 +119,11 @@ def message_size(sizes: Int64Array | None, topic: int) -> int:
 
 
 @kernel
-def entry_cost(costs: Int64Array | None, entry: int, brings: int, cost_per_event: int) -> int:
-    """What an entry costs: as listed, or by its events where there is no list."""
+def entry_cost(costs: Int64Array | None, by_topic: bool, entry: int, topic: int, brings: int, per_event: int) -> int:
+    """What an entry costs: as listed by topic or by entry, or by its events where there is no list."""
     if costs is None:
-        return cost_per_event * brings
-    cost: int = costs[entry]
+        return per_event * brings
+    cost: int = costs[topic] if by_topic else costs[entry]
     return cost
 
 
@@ -134,6 +134,7 @@ def smallest_plain_sum(
     last: int,
     events: Int64Array,
     costs: Int64Array | None,
+    by_topic: bool,
     cost_per_event: int,
     need: int,
     history: WordArray,
@@ -156,7 +157,7 @@ def smallest_plain_sum(
         brings = events[topics[entry]]
         if brings <= 0:
             continue
-        if entry_cost(costs, entry, brings, cost_per_event) != cost_per_event * brings:
+        if entry_cost(costs, by_topic, entry, topics[entry], brings, cost_per_event) != cost_per_event * brings:
             num_others += 1
             continue
         if brings >= need:
@@ -307,6 +308,7 @@ def cheapest_covers(
     topics: Int32Array,
     events: Int64Array,
     costs: Int64Array | None,
+    by_topic: bool,
     cost_per_event: int,
     thresholds: Int64Array,
     lengths: Int32Array,
@@ -315,7 +317,7 @@ def cheapest_covers(
 ) -> int:
     """Give each subscriber a cover of least cost; returns how many topics were taken.
 
-    ``costs`` are by entry of the rows, each at least ``cost_per_event`` x events: where that is exact, as everywhere if
+    ``costs`` are by topic or by entry, each at least ``cost_per_event`` x events: where that is exact, as everywhere if
     there are none, the topic is plain. ``totals`` takes what the covers cost, what they must cost at least (less where
     a row is too big to be exact), how many rows are not exact, and how many cannot reach their threshold.
 
@@ -349,7 +351,7 @@ def cheapest_covers(
             brings = events[topics[entry]]
             total += brings
             if brings >= need:
-                cost = entry_cost(costs, entry, brings, cost_per_event)
+                cost = entry_cost(costs, by_topic, entry, topics[entry], brings, cost_per_event)
                 if cost < best_cost:
                     best, best_cost = entry, cost
             elif brings > 0:
@@ -369,7 +371,7 @@ def cheapest_covers(
             for entry in range(first, last):
                 brings = events[topics[entry]]
                 if brings > 0:
-                    least += entry_cost(costs, entry, brings, cost_per_event)
+                    least += entry_cost(costs, by_topic, entry, topics[entry], brings, cost_per_event)
                     chosen[size] = topics[entry]
                     size += 1
             totals[0] += least
@@ -380,7 +382,7 @@ def cheapest_covers(
             num_sets, best_set, best_cost = 1, 0, NO_COST
             for entry in range(first, last):
                 brings = events[topics[entry]]
-                cost = entry_cost(costs, entry, brings, cost_per_event)
+                cost = entry_cost(costs, by_topic, entry, topics[entry], brings, cost_per_event)
                 for number in range(num_sets):
                     set_events[num_sets + number] = set_events[number] + brings
                     set_costs[num_sets + number] = set_costs[number] + cost
@@ -399,12 +401,23 @@ def cheapest_covers(
         reached, num_others = NO_COST, last - first
         if cost_per_event > 0 and 2 * ((need + 63) >> 6) <= len(history):  # 3
             reached, num_others = smallest_plain_sum(
-                topics, first, last, events, costs, cost_per_event, need, history, places, is_chosen
+                topics, first, last, events, costs, by_topic, cost_per_event, need, history, places, is_chosen
             )
         least = cost_per_event * reached
         if reached > need and num_others > 0:  # 4
             num_items, least, rest = open_items(
-                topics, first, last, events, costs, cost_per_event, need, item_events, item_costs, places, is_chosen
+                topics,
+                first,
+                last,
+                events,
+                costs,
+                by_topic,
+                cost_per_event,
+                need,
+                item_events,
+                item_costs,
+                places,
+                is_chosen,
             )
             if num_items > 0:
                 if rest > len(uses):
@@ -426,7 +439,7 @@ def cheapest_covers(
         for place in range(last - first):
             if is_chosen[place]:
                 topic = topics[first + place]
-                totals[0] += entry_cost(costs, first + place, events[topic], cost_per_event)
+                totals[0] += entry_cost(costs, by_topic, first + place, topic, events[topic], cost_per_event)
                 chosen[size] = topic
                 size += 1
         lengths[row] = size - before
@@ -440,6 +453,7 @@ def open_items(
     last: int,
     events: Int64Array,
     costs: Int64Array | None,
+    by_topic: bool,
     cost_per_event: int,
     need: int,
     item_events: Int64Array,
@@ -461,10 +475,10 @@ def open_items(
         is_chosen[entry - first] = brings > slack
         if brings > slack:
             rest -= brings
-            cost += entry_cost(costs, entry, brings, cost_per_event)
+            cost += entry_cost(costs, by_topic, entry, topics[entry], brings, cost_per_event)
         elif brings > 0:
             item_events[num_items] = brings
-            item_costs[num_items] = entry_cost(costs, entry, brings, cost_per_event)
+            item_costs[num_items] = entry_cost(costs, by_topic, entry, topics[entry], brings, cost_per_event)
             places[num_items] = entry - first
             num_items += 1
     return num_items if rest > 0 else 0, cost, rest
@@ -832,27 +846,47 @@ def place_pairs(
 
 
 @kernel
-def add_prices(
+def unsettled_rows(
     offsets: Int64Array,
     topics: Int32Array,
+    thresholds: Int64Array,
     lengths: Int32Array,
     chosen: Int32Array,
-    chosen_prices: Int64Array,
-    other_prices: Int64Array,
-    costs: Int64Array,
-) -> None:
-    """Add to the cost of each entry a price of its topic: one if it is among the row's chosen ones, else another.
+    chosen_costs: Int64Array,
+    other_costs: Int64Array,
+    cost_per_event: int,
+    open_offsets: Int64Array,
+    open_topics: Int32Array,
+    open_costs: Int64Array,
+    open_thresholds: Int64Array,
+) -> tuple[int, int]:
+    """Leave out the subscribers whose chosen topics are just enough at the least cost per event: no cover is cheaper.
 
-    Topics of a row and chosen ones are in the same order.
+    A topic costs one thing if it is among a row's chosen ones, else another; both are in the same order. The other rows
+    are written out with the cost of each entry. Returns what the covers left out cost, and the number of other rows.
     """
-    place = 0
-    for row in range(len(lengths)):
+    settled, num_open, size, place = 0, 0, 0, 0
+    open_offsets[0] = 0
+    for row in range(len(thresholds)):
         last = place + lengths[row]
+        cost = 0
+        for taken in range(place, last):
+            cost += chosen_costs[chosen[taken]]
+        if cost == cost_per_event * thresholds[row]:
+            settled += cost
+            place = last
+            continue
         for entry in range(offsets[row], offsets[row + 1]):
             topic = topics[entry]
+            open_topics[size] = topic
             if place < last and chosen[place] == topic:
-                costs[entry] += chosen_prices[topic]
+                open_costs[size] = chosen_costs[topic]
                 place += 1
             else:
-                costs[entry] += other_prices[topic]
+                open_costs[size] = other_costs[topic]
+            size += 1
+        open_thresholds[num_open] = thresholds[row]
+        num_open += 1
+        open_offsets[num_open] = size
         place = last
+    return settled, num_open

@@ -15,7 +15,7 @@ from pubplan.planning import NoParameters
 from pubplan.problems.provision import cbp
 from pubplan.problems.provision.catalogue import VmType
 from pubplan.problems.provision.kernels import level_pack
-from pubplan.problems.provision.packing import Packing, Stage2, packing_of, total_cost
+from pubplan.problems.provision.packing import Packing, Stage2, least_cost, packing_of, total_cost
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import Selection
 
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 def pack(
     problem: Problem, vm_type: VmType, selection: Selection, parameters: NoParameters, spark: SparkSession | None
 ) -> Packing:
-    """The cheaper of levelled VMs and what ``cbp`` makes of the same pairs."""
+    """The cheaper of levelled VMs and what ``cbp`` makes of the same pairs, unless nothing can be cheaper."""
     streams, counts, limit = problem.streams, selection.counts, problem.limit(vm_type)
     topics = np.flatnonzero(counts)
     traffic = (counts[topics] + 1) * streams[topics]
     least = -(-exact_sum(traffic) // limit)
     parts = level_pack(topics[np.argsort(-traffic, kind="stable")], streams, counts, limit, max(1, least))
     levelled = packing_of(problem, vm_type, parts)
+    if total_cost(problem, levelled) == least_cost(problem, vm_type, selection):
+        return levelled
     customary = cbp.pack(problem, vm_type, selection, cbp.CbpParameters(), spark)
     return min(levelled, customary, key=lambda packing: total_cost(problem, packing))
 

@@ -16,7 +16,7 @@ from pubplan.planning import Draft, Method
 from pubplan.problems.provision import cbp, exact, ffbp, gsp, joint, level, rsp
 from pubplan.problems.provision.catalogue import BYTES_PER_GB, VmType
 from pubplan.problems.provision.draft import Fleet, draft_of
-from pubplan.problems.provision.packing import Stage2, total_cost
+from pubplan.problems.provision.packing import Packing, Stage2, least_cost, total_cost
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import MAX_WEIGHT, Selection, Stage1, Weights, missing
 from pubplan.problems.provision.words import counted
@@ -58,13 +58,29 @@ def fleets(problem: Problem, first: Stage1, second: Stage2, parameters: Any, spa
         if key not in selections:
             selections[key] = first.select(problem, limit, key[1], parameters.part(first.parameters), spark)
         with stage(f"packing on {vm_type.name}"):
-            packed = [
-                (chosen, second.pack(problem, vm_type, chosen, parameters.part(second.parameters), spark))
-                for chosen in selections[key]
-            ]
-        selection, packing = min(packed, key=lambda pair: total_cost(problem, pair[1]))
+            selection, packing = _cheapest(problem, vm_type, selections[key], second, parameters, spark)
         found.append(Fleet(vm_type, selection, packing))
     return found
+
+
+def _cheapest(
+    problem: Problem,
+    vm_type: VmType,
+    selections: tuple[Selection, ...],
+    second: Stage2,
+    parameters: Any,
+    spark: SparkSession | None,
+) -> tuple[Selection, Packing]:
+    """The cheapest packing of several selections; those that cannot be cheaper than what was found are not packed."""
+    own = parameters.part(second.parameters)
+    best, *others = selections
+    packing = second.pack(problem, vm_type, best, own, spark)
+    for other in others:
+        if least_cost(problem, vm_type, other) < total_cost(problem, packing):
+            packed = second.pack(problem, vm_type, other, own, spark)
+            if total_cost(problem, packed) < total_cost(problem, packing):
+                best, packing = other, packed
+    return best, packing
 
 
 def _refusals(problem: Problem, vm_type: VmType, spark: SparkSession | None) -> tuple[Reason, ...]:

@@ -65,14 +65,33 @@ class Stage2:
 
 def packing_of(problem: Problem, vm_type: VmType, parts: Int64Array) -> Packing:
     """From a table of topic, VM and pairs; VMs without pairs are not rented."""
-    topics, vms, pairs = (parts[:, column] for column in range(3))
-    used, vms = np.unique(vms, return_inverse=True)
-    num_vms = len(used)
-    keys, places = np.unique(topics * max(1, num_vms) + vms, return_inverse=True)
+    num_topics = problem.workload.counts.topics
+    is_used = np.zeros(int(parts[:, 1].max(initial=-1)) + 1, dtype=bool)
+    is_used[parts[:, 1]] = True
+    topics, vms, pairs = parts[:, 0], (np.cumsum(is_used) - 1)[parts[:, 1]], parts[:, 2]
+    num_vms = int(is_used.sum())
+    is_alone = np.bincount(topics, minlength=num_topics)[topics] == 1
+    keys, places = np.unique(topics[~is_alone] * max(1, num_vms) + vms[~is_alone], return_inverse=True)
     counts = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(counts, places, pairs)
-    topics, vms = np.divmod(keys, max(1, num_vms))
-    return Packing(vm_type, num_vms, topics, vms, counts, problem.streams)
+    np.add.at(counts, places, pairs[~is_alone])
+    split, split_vms = np.divmod(keys, max(1, num_vms))
+    # The parts of topics on one VM, then those of the others, into the order of topics.
+    sizes = np.bincount(split, minlength=num_topics)
+    sizes[topics[is_alone]] = 1
+    starts = np.cumsum(sizes) - sizes
+    found = np.empty((3, int(sizes.sum())), dtype=np.int64)
+    found[:, starts[topics[is_alone]]] = topics[is_alone], vms[is_alone], pairs[is_alone]
+    found[:, starts[split] + np.arange(len(split)) - np.searchsorted(split, split)] = split, split_vms, counts
+    return Packing(vm_type, num_vms, found[0], found[1], found[2], problem.streams)
+
+
+def least_cost(problem: Problem, vm_type: VmType, selection: Selection) -> int:
+    """What no packing of a selection is below: every stream flows in once, and VMs are full."""
+    topics = np.flatnonzero(selection.counts)
+    incoming = exact_sum(problem.streams[topics])
+    outgoing = exact_dot(selection.counts[topics], problem.streams[topics])
+    num_vms = max(int(len(topics) > 0), -(-(incoming + outgoing) // problem.limit(vm_type)))
+    return sum(problem.costs(vm_type, num_vms, incoming, outgoing))
 
 
 def total_cost(problem: Problem, packing: Packing) -> int:
