@@ -1,6 +1,6 @@
 """Fig. 2 to 12 of Setty et al., on synthetic workloads of the shapes of theirs.
 
-V. Setty, G. Kreitz, G. Urdaneta, R. Vitenberg, M. van Steen: Cost-Effective Resource Allocation for Deploying Pub/Sub
+V. Setty, R. Vitenberg, G. Kreitz, G. Urdaneta, M. van Steen: Cost-Effective Resource Allocation for Deploying Pub/Sub
 on Cloud. ICDCS 2014, doi 10.1109/ICDCS.2014.63.
 
 The paper counts events over ten days, in which one c3.large at 64 Mbit/s carries more than the whole Spotify trace; its
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 SOURCE = (
-    "V. Setty, G. Kreitz, G. Urdaneta, R. Vitenberg, M. van Steen: Cost-Effective Resource Allocation for Deploying "
+    "V. Setty, R. Vitenberg, G. Kreitz, G. Urdaneta, M. van Steen: Cost-Effective Resource Allocation for Deploying "
     "Pub/Sub on Cloud. ICDCS 2014, doi 10.1109/ICDCS.2014.63"
 )
 

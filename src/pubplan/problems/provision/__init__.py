@@ -1,6 +1,6 @@
 """``provision``: the cheapest fleet that satisfies everybody (MCSS).
 
-V. Setty, G. Kreitz, G. Urdaneta, R. Vitenberg, M. van Steen: Cost-Effective Resource Allocation for Deploying Pub/Sub
+V. Setty, R. Vitenberg, G. Kreitz, G. Urdaneta, M. van Steen: Cost-Effective Resource Allocation for Deploying Pub/Sub
 on Cloud. ICDCS 2014, doi 10.1109/ICDCS.2014.63.
 """
 
