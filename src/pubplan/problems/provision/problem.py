@@ -236,7 +236,8 @@ class Problem:
             + exact_transfer_cost(vm_type.tariff.outgoing, period, least_out, seconds)
             for least_in, least_out in ends
         )
-        return vm_cost(vm_type, num_vms, self.seconds) + math.ceil(transfer)
+        vms, received, sent = self.costs(vm_type, num_vms, floor.incoming, floor.outgoing)
+        return vms + max(received + sent, math.ceil(transfer))
 
     def to_parameters(self) -> dict[str, Any]:
         return {
