@@ -113,6 +113,8 @@ def test_blocks_and_executors_change_nothing(spotify: Workload, method: str, spa
     there = solve(problem, method, spark=spark)
     assert there.plan.digest == here.plan.digest
     assert verify(problem, here.plan, spark) == verify(problem, here.plan)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    asked = []
+    monkeypatch.setattr("pubplan.engine.blocks._num_cores", lambda: asked.append(1) or 1)
     assert solve(problem, method).plan.digest == here.plan.digest
+    assert asked
     assert here.bound <= here.objective
