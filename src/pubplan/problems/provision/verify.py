@@ -23,7 +23,7 @@ from pubplan.problems.provision.plan import (
     VMS_SCHEMA,
 )
 from pubplan.problems.provision.problem import Problem
-from pubplan.problems.provision.verify_bounds import BlockRows, BoundChecks
+from pubplan.problems.provision.verify_bounds import BlockRows, BoundChecks, row_sums
 from pubplan.workload import Int64Array, topic_lists
 
 if TYPE_CHECKING:
@@ -142,17 +142,10 @@ def _read_rows(problem: Problem, block: int, rates: Int64Array, asked: int | Non
     if len(topics) and (topics.min() < 0 or topics.max() >= len(rates)):
         raise InputError(f"Block {block} of {problem.workload.path}/interests names topics that do not exist.")
     lengths = np.diff(offsets)
-    wanted = _row_sums(rates[topics], offsets[:-1], lengths)
+    by_entry = rates[topics]
+    wanted = row_sums(by_entry, offsets[:-1], lengths)
     needed = np.minimum(asked if asked is not None else table["threshold"].to_numpy(), wanted)
-    return BlockRows(offsets, lengths, topics, needed, wanted)
-
-
-def _row_sums(values: Int64Array, starts: Int64Array, lengths: Int64Array) -> Int64Array:
-    """Sums per row from running totals; these may wrap, their differences do not."""
-    running = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum(values, out=running[1:])
-    sums: Int64Array = running[starts + lengths] - running[starts]
-    return sums
+    return BlockRows(offsets, lengths, topics, by_entry, needed)
 
 
 def _placed(table: pa.Table, block: int, num_subscribers: int) -> tuple[Int64Array, Int64Array, Int64Array] | Reason:
@@ -193,7 +186,7 @@ def _wrong_pairs(
     is_real = wanted[np.minimum(places, len(wanted) - 1)] == keys if len(wanted) else np.zeros(len(keys), dtype=bool)
     if not is_real.all():
         found.append(Reason("only interests are placed", 0, int(np.count_nonzero(~is_real)), PLACEMENTS))
-    received = _row_sums(rates[topics], np.cumsum(lengths) - lengths, lengths)
+    received = row_sums(rates[topics], np.cumsum(lengths) - lengths, lengths)
     unsatisfied = int(np.count_nonzero(received < rows.needed))
     if unsatisfied:
         found.append(Reason("subscribers satisfied", 0, unsatisfied, PLACEMENTS))

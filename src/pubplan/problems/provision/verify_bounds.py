@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,13 +24,13 @@ _SIMPLE, _OUTGOING, _PRICED, _FOREIGN, _WANTING = range(5)
 
 @dataclass(frozen=True)
 class BlockRows:
-    """The subscribers of one block: their topics as CSR, tau_v, and what all their topics bring."""
+    """The subscribers of one block: their topics as CSR with the rate of each, and tau_v."""
 
     offsets: Int64Array
     lengths: Int64Array
     topics: npt.NDArray[np.int32]
+    rates: Int64Array
     needed: Int64Array
-    wanted: Int64Array
 
 
 @dataclass
@@ -48,12 +48,12 @@ class BoundState:
 class BoundChecks:
     """Checks the bounds of a plan along with its blocks.
 
-    ``events`` are the rates of topics that fit a VM, ``traffic`` their streams in events or, with sizes, in bytes.
+    ``too_big`` says which topics fit no VM, ``streams`` are bytes; traffic is in events if messages are of one size.
     """
 
     names: frozenset[str]
-    events: Int64Array
-    traffic: Int64Array
+    too_big: npt.NDArray[np.bool_]
+    streams: Int64Array
     is_uniform: bool
     weights: tuple[int, int] = (1, 1)
     unit: int = 1
@@ -65,18 +65,16 @@ class BoundChecks:
     def of(cls, problem: Problem, plan: Plan) -> BoundChecks:
         names = frozenset(plan.record["bounds"])
         limit = max(map(problem.limit, problem.types))
-        events = np.where(2 * problem.streams <= limit, problem.rates, 0)
-        is_uniform = problem.size is not None
-        traffic = problem.rates if is_uniform else problem.streams
-        plain = cls(names, events, traffic, is_uniform)
+        too_big = 2 * problem.streams > limit
+        plain = cls(names, too_big, problem.streams, problem.size is not None)
         if "prices" not in names:
             return plain
         try:
             weights, unit, prices = _evidence(problem, plan)
         except (InputError, KeyError, TypeError, ValueError) as error:
             reason = Reason("evidence of the bound", "weights, unit, prices", str(error), "certificate/prices.json")
-            return cls(names - {"prices"}, events, traffic, is_uniform, damage=(reason,))
-        return cls(names, events, traffic, is_uniform, weights, unit, *prices)
+            return replace(plain, names=names - {"prices"}, damage=(reason,))
+        return replace(plain, weights=weights, unit=unit, charged_prices=prices[0], other_prices=prices[1])
 
     def start(self, num_topics: int) -> BoundState:
         needs_mandatory = bool(self.names & {"mandatory", "prices"})
@@ -90,19 +88,18 @@ class BoundChecks:
         if not self.names:
             return
         state.sums[_WANTING] += int(np.count_nonzero(rows.needed))
-        events = self.events[rows.topics]
+        events = np.where(self.too_big[rows.topics], 0, rows.rates) if self.too_big.any() else rows.rates
         owners = np.repeat(np.arange(len(rows.lengths)), rows.lengths)
         if "paper" in self.names:
-            smallest = np.full(len(rows.needed), _NO_COST)
-            np.minimum.at(smallest, owners[events > 0], events[events > 0])
-            smallest[smallest == _NO_COST] = 0
-            needs = np.where(rows.needed > 0, np.maximum(rows.needed, smallest), 0)
-            state.sums[_SIMPLE] += exact_sum(needs)
+            wanting = np.flatnonzero(rows.needed > 0)
+            positive = np.where(events > 0, events, _NO_COST)
+            smallest = np.minimum.reduceat(positive, rows.offsets[wanting]) if len(wanting) else wanting
+            smallest = np.where(smallest < _NO_COST, smallest, 0)
+            state.sums[_SIMPLE] += exact_sum(np.maximum(rows.needed[wanting], smallest))
         if not self.names - {"paper"}:
             return
-        reachable = np.zeros(len(rows.needed), dtype=np.int64)
-        np.add.at(reachable, owners, events)
-        traffic = self.traffic[rows.topics]
+        reachable = row_sums(events, rows.offsets[:-1], rows.lengths)
+        traffic = rows.rates if self.is_uniform else self.streams[rows.topics]
         known = _known(rows.needed, owners[sent], traffic[sent], int(self.is_uniform))
         state.sums[_OUTGOING] += exact_sum(_least_costs(rows.needed, reachable, owners, events, traffic, known))
         if len(state.mandatory):
@@ -127,7 +124,7 @@ class BoundChecks:
         if len(offsets) != len(rows.needed) + 1:
             state.sums[_FOREIGN] += 1
             return
-        num_topics = len(self.events)
+        num_topics = len(self.streams)
         wanted = owners * num_topics + rows.topics
         keys = np.repeat(np.arange(len(rows.needed)), np.diff(offsets)) * num_topics + topics
         places = np.searchsorted(wanted, keys)
@@ -150,8 +147,8 @@ class BoundChecks:
         """What is wrong with the bounds."""
         found = list(self.damage)
         totals = [sum(values) for values in zip(*sums, strict=True)] if sums else [0] * 5
-        mandatory = np.zeros(len(self.events), dtype=np.int64)
-        charged = np.zeros(len(self.events), dtype=np.int64)
+        mandatory = np.zeros(len(self.streams), dtype=np.int64)
+        charged = np.zeros(len(self.streams), dtype=np.int64)
         for group in range(len(sums)):
             part = store.get(group, "mandatory")
             if len(part):
@@ -185,7 +182,7 @@ class BoundChecks:
     def _overcharged(self, problem: Problem, mandatory: Int64Array, charged: Int64Array) -> list[Reason]:
         """Subscribers of a topic are charged its stream at most, and nothing if it flows anyway."""
         others = problem.workload.topic_array("subscribers") - charged
-        most = np.where(mandatory > 0, 0, self.unit * self.traffic)
+        most = np.where(mandatory > 0, 0, self.unit * (problem.rates if self.is_uniform else self.streams))
         asked = self.charged_prices * charged + self.other_prices * others
         about = self.charged_prices.astype(np.float64) * charged + self.other_prices.astype(np.float64) * others
         wrong = int(np.count_nonzero((asked > most) | (about > 2**62)))  # beyond that the exact product wraps
@@ -219,6 +216,14 @@ def _streams(problem: Problem, limit: int, mandatory: Int64Array) -> tuple[int, 
     return exact_sum(num_vms * streams), int(num_vms.max(initial=0))
 
 
+def row_sums(values: Int64Array, starts: Int64Array, lengths: Int64Array) -> Int64Array:
+    """Sums per row from running totals; these may wrap, their differences do not."""
+    running = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=running[1:])
+    sums: Int64Array = running[starts + lengths] - running[starts]
+    return sums
+
+
 def _known(needed: Int64Array, owners: Int64Array, costs: Int64Array, cost_per_event: int) -> Int64Array:
     """The least cost of what each subscriber needs where a cover has it, the least there can be; -1 for the others."""
     cost = np.zeros(len(needed), dtype=np.int64)
@@ -244,9 +249,11 @@ def _least_costs(
        min(least[s], least[s - events] + cost).
     """
     least = np.maximum(known, 0)
-    is_open = known < 0
+    is_open = (known < 0) & (needed > 0)
+    entries = np.flatnonzero(is_open[owners])
+    owners, events, costs = owners[entries], events[entries], costs[entries]
     slack = reachable - needed
-    forced = is_open[owners] & (needed[owners] > 0) & (events > np.maximum(slack, 0)[owners])  # 1
+    forced = events > np.maximum(slack, 0)[owners]  # 1
     np.add.at(least, owners[forced], costs[forced])
     rest = needed.copy()
     np.subtract.at(rest, owners[forced], events[forced])
@@ -266,31 +273,69 @@ def _least_costs(
     numbers = np.flatnonzero(is_open & (counts > 0))
     counts = counts[numbers]
     starts = np.cumsum(counts) - counts
-    cells = counts * rest[numbers]
-    order = np.lexsort((counts, rest[numbers]))
+    events, costs, rest, single = events[items], costs[items], rest[numbers], single[numbers]
+    is_plain = np.array_equal(events, costs)
+    cells_of = _least_sums_of_some if is_plain else _least_of_some
+    order = np.lexsort((counts, rest))
     place = 0
     while place < len(order):  # 3
-        end = place + 1
-        row = order[place]
-        width = int(rest[numbers[row]])
-        if cells[row] > _EXACT_CELLS:
-            number = numbers[row]
-            part = items[starts[row] : starts[row] + counts[row]]
-            least[number] += _least_of_many(width, events[part], costs[part], int(single[number]))
+        row, end = order[place], place + 1
+        if counts[row] * rest[row] > _EXACT_CELLS:
+            part = slice(starts[row], starts[row] + counts[row])
+            least[numbers[row]] += _least_of_many(int(rest[row]), events[part], costs[part], int(single[row]))
             place = end
             continue
         while (
             end < len(order)
-            and int(rest[numbers[order[end]]]) * (end - place + 1) <= _CELLS_AT_ONCE
-            and cells[order[end]] <= _EXACT_CELLS
+            and rest[order[end]] * (end - place + 1) <= _CELLS_AT_ONCE
+            and counts[order[end]] * rest[order[end]] <= _EXACT_CELLS
         ):
             end += 1
         chunk = order[place:end]
-        least[numbers[chunk]] += _least_of_some(
-            rest[numbers[chunk]], starts[chunk], counts[chunk], events[items], costs[items], single[numbers[chunk]]
-        )
+        least[numbers[chunk]] += cells_of(rest[chunk], starts[chunk], counts[chunk], events, costs, single[chunk])
         place = end
     return least
+
+
+def _least_sums_of_some(
+    needs: Int64Array,
+    starts: Int64Array,
+    counts: Int64Array,
+    events: Int64Array,
+    costs: Int64Array,
+    single: Int64Array,
+) -> Int64Array:
+    """As ``_least_of_some`` where costs are events: bit s of a subscriber's words says that s events can be reached.
+
+    No topic does alone, so a sum that just crosses the need is below twice as much.
+    """
+    order = np.argsort(-counts, kind="stable")
+    needs, starts, counts, single = needs[order], starts[order], counts[order], single[order]
+    width = (2 * int(needs.max()) + 63) // 64
+    words = np.zeros((len(needs), 2 * width), dtype=np.uint64)  # the first half stays 0, for shifts to draw on
+    words[:, width] = 1
+    places = np.arange(width, 2 * width)
+    for number in range(int(counts[0])):
+        active = int(np.searchsorted(-counts, -number, side="left"))
+        brings = events[starts[:active] + number]
+        from_word = places - (brings >> 6)[:, None]
+        bits = (brings & 63).astype(np.uint64)[:, None]
+        moved = np.take_along_axis(words[:active], from_word, axis=1) << bits
+        moved |= np.take_along_axis(words[:active], from_word - 1, axis=1) >> np.uint64(1) >> (np.uint64(63) - bits)
+        words[:active, width:] |= moved
+    reached = words[:, width:]
+    word, bit = np.divmod(needs, 64)
+    columns = np.arange(width)
+    reached = np.where(columns < word[:, None], np.uint64(0), reached)
+    rows = np.arange(len(needs))
+    reached[rows, word] &= ~np.uint64(0) << bit.astype(np.uint64)
+    first = np.argmax(reached != 0, axis=1)
+    lowest = reached[rows, first]
+    lowest &= ~lowest + np.uint64(1)
+    sums = 64 * first + np.log2(lowest.astype(np.float64), where=lowest > 0, out=np.zeros(len(rows))).astype(np.int64)
+    found = np.empty(len(needs), dtype=np.int64)
+    found[order] = np.minimum(single, np.where(lowest > 0, sums, _NO_COST))
+    return found
 
 
 def _least_of_some(
