@@ -28,11 +28,11 @@ from pubplan.errors import InputError
 from pubplan.problems.provision import FAMILY, solve, verify
 from pubplan.problems.provision.exact import cover
 from pubplan.problems.provision.gsp import GreedyCovers
-from pubplan.problems.provision.joint import UNIT, JointParameters, select
+from pubplan.problems.provision.joint import UNIT, JointParameters, chooser_at, select, shared_prices
 from pubplan.problems.provision.kernels import MAX_CELLS
 from pubplan.problems.provision.methods import weights_of
 from pubplan.problems.provision.rsp import FirstCovers
-from pubplan.problems.provision.selection import Pairs
+from pubplan.problems.provision.selection import Pairs, pass_over
 from pubplan.problems.provision.survey import survey
 from pubplan.workload import Int64Array, Rows
 
@@ -151,7 +151,7 @@ def test_those_who_cannot_be_satisfied_are_counted() -> None:
 @given(cases(), st.sampled_from(["uniform", "sized"]))
 def test_the_survey_and_the_first_round_of_joint(case: Case, kind: str) -> None:
     """Mandatory pairs by definition, the least traffic by trying all covers; then covers of least cost with the prices
-    that follow from them.
+    that follow from them, and at the end those of least cost with what flows by then for nothing.
     """
     case = variant(case, kind)
     if best_cost(Case(**{**vars(case), "machines": case.machines[:1]})) is None:
@@ -176,6 +176,15 @@ def test_the_survey_and_the_first_round_of_joint(case: Case, kind: str) -> None:
             for topic, takers in zip(case.topics, found.exact, strict=True)
         }
         costs = {t: weights.outgoing * UNIT * traffic[t] + weights.incoming * prices[t] for t in case.topics}
+        shared = shared_prices(problem, found.mandatory, found.exact)
+        chooser = chooser_at(problem, problem.usable(limit), weights, shared)
+        priced = pass_over(problem, {"priced": chooser}, None)["priced"]
+        assert priced.sums[0] == sum(least_cover_cost(case, s, usable, costs) for s in case.interests)
+
+        flows = {topic for topic, takers in zip(case.topics, priced.counts, strict=True) if takers or topic in must}
+        costs = {
+            t: UNIT * traffic[t] * (weights.outgoing + (0 if t in flows else weights.incoming)) for t in case.topics
+        }
         selections = select(problem, limit, weights, JointParameters(rounds=1), None)
         assert [selection.name for selection in selections] == ["joint", "exact", "gsp"]
         chosen = named(case, selections[0].read(0))

@@ -3,7 +3,8 @@
 What a subscriber takes costs its own traffic and, the first time somebody takes a topic, the topic's stream into the
 cloud. Topics that some subscriber cannot do without flow in anyway and cost nothing more. Every other topic has a
 price: its stream, shared by all who took it in the round before. Subscribers choose by traffic and price; topics that
-few take become dear, are given up, and their takers move to topics that flow anyway.
+few take become dear, are given up, and their takers move to topics that flow anyway. At the end, when it is known which
+topics flow, these cost nothing more, and whoever opened another one would pay for all of it.
 """
 
 from __future__ import annotations
@@ -77,21 +78,27 @@ def shared_prices(problem: Problem, mandatory: Int64Array, takers: Int64Array) -
     return prices
 
 
+def chooser_at(problem: Problem, events: Int64Array, weights: Weights, prices: Int64Array) -> CheapestCovers:
+    """Chooses covers of least cost at these prices."""
+    pricing = Pricing.of(problem, weights, prices)
+    return CheapestCovers(events, pricing.costs, pricing.cost_per_event)
+
+
 def select(
     problem: Problem, limit: int, weights: Weights, parameters: JointParameters, spark: SparkSession | None
 ) -> tuple[Selection, ...]:
-    """Rounds of prices and covers; the covers of ``exact`` and ``gsp`` come along as fallbacks."""
+    """Rounds of prices and covers, then covers by what flows; those of ``exact`` and ``gsp`` come along as fallbacks."""
     events = problem.usable(limit)
     surveyed = survey(problem, limit, spark)
     takers = surveyed.exact
-    for number in range(1, parameters.rounds + 1):
-        pricing = Pricing.of(problem, weights, shared_prices(problem, surveyed.mandatory, takers))
-        chooser = CheapestCovers(events, pricing.costs, pricing.cost_per_event)
-        if number < parameters.rounds:
-            takers = pass_over(problem, {"joint": chooser}, spark)["joint"].counts
+    for _ in range(parameters.rounds):
+        prices = shared_prices(problem, surveyed.mandatory, takers)
+        takers = pass_over(problem, {"joint": chooser_at(problem, events, weights, prices)}, spark)["joint"].counts
+    flows = (takers > 0) | (surveyed.mandatory > 0)
+    last_prices = np.where(flows, 0, unit_of(problem) * traffic(problem))
     exact, greedy = least_traffic(problem, events), GreedyCovers.of(problem, events)
     return (
-        selection_of(problem, "joint", chooser, spark)[0],
+        selection_of(problem, "joint", chooser_at(problem, events, weights, last_prices), spark)[0],
         Selection("exact", surveyed.exact, chosen_pairs(problem, exact)),
         Selection("gsp", surveyed.greedy, chosen_pairs(problem, greedy)),
     )
