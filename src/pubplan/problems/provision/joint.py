@@ -87,7 +87,7 @@ def chooser_at(problem: Problem, events: Int64Array, weights: Weights, prices: I
 def select(
     problem: Problem, limit: int, weights: Weights, parameters: JointParameters, spark: SparkSession | None
 ) -> tuple[Selection, ...]:
-    """Rounds of prices and covers, then covers by what flows; those of ``exact`` and ``gsp`` come along as fallbacks."""
+    """Rounds of prices and covers, then covers by what flows; those of ``exact`` and ``gsp`` are fallbacks."""
     events = problem.usable(limit)
     surveyed = survey(problem, limit, spark)
     takers = surveyed.exact

@@ -42,7 +42,7 @@ MAX_TRAFFIC = 2**55
 MAX_LIMIT = 2**60
 """More than any VM has to carry."""
 
-Number = int | float | str | Fraction
+Number = int | float | str
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ def _found(vm_types: Sequence[VmType | str]) -> tuple[VmType, ...]:
 
 def _decimal(name: str, value: object, least: Fraction) -> str:
     """A number as decimal text, which is exact and goes into JSON."""
-    text = str(value).strip() if isinstance(value, (str, int, float, Fraction)) and value is not True else ""
+    text = str(value).strip() if isinstance(value, (str, int, float)) and value is not True else ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         text = str(int(value))
     if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", text):
