@@ -5,6 +5,7 @@ from pubplan.planning.covers import MAX_ENUMERATED, cheapest_cover
 from pubplan.planning.diff import Diff, TableDiff, diff_plans
 from pubplan.planning.parameters import NoParameters, make_parameters, read_parameters
 from pubplan.planning.plan import PLAN, Plan, read_plan
+from pubplan.planning.recompute import sums_by_row, wrong_columns
 from pubplan.planning.registry import Bound, Family, Method
 from pubplan.planning.seconds import planning_seconds
 from pubplan.planning.solve import Result, solve_problem
@@ -53,6 +54,8 @@ __all__ = [
     "read_parameters",
     "read_plan",
     "solve_problem",
+    "sums_by_row",
     "tightest",
     "verify_plan",
+    "wrong_columns",
 ]

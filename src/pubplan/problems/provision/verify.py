@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pubplan.engine import Store, block_groups, block_range, map_blocks, open_store
 from pubplan.errors import InputError, Reason
-from pubplan.planning import Exact, Plan, Verdict
+from pubplan.planning import Exact, Plan, Verdict, sums_by_row, wrong_columns
 from pubplan.problems.provision.plan import (
     PLACEMENTS,
     PLACEMENTS_SCHEMA,
@@ -23,7 +23,7 @@ from pubplan.problems.provision.plan import (
     VMS_SCHEMA,
 )
 from pubplan.problems.provision.problem import Problem
-from pubplan.problems.provision.verify_bounds import BlockRows, BoundChecks, row_sums
+from pubplan.problems.provision.verify_bounds import BlockRows, BoundChecks
 from pubplan.workload import Int64Array, topic_lists
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _wrong_tables(problem: Problem, plan: Plan) -> tuple[list[Reason], int]:
     found = []
     for name, schema in ((VMS, VMS_SCHEMA), (SPLITS, SPLITS_SCHEMA), (TYPES, TYPES_SCHEMA)):
         table = plan.decisions(name)
-        found += _wrong_columns(name, table, schema)
+        found += wrong_columns(name, table, schema)
     prefix = f"decisions/{PLACEMENTS}/"
     num_blocks = sum(name.startswith(prefix) for name in plan.record["files"])
     expected = len(problem.workload.interests_blocks)
@@ -89,14 +89,6 @@ def _wrong_tables(problem: Problem, plan: Plan) -> tuple[list[Reason], int]:
     elif set(vms["type"].to_pylist()) - set(chosen):
         found.append(Reason("VMs are of the chosen type", chosen[0], "others too", VMS))
     return found, vms.num_rows
-
-
-def _wrong_columns(where: str, table: pa.Table, expected: pa.Schema) -> list[Reason]:
-    if table.schema.equals(expected) and not any(column.null_count for column in table.columns):
-        return []
-    found = ", ".join(f"{field.name} {field.type}" for field in table.schema)
-    names = ", ".join(f"{field.name} {field.type}" for field in expected)
-    return [Reason("columns without nulls", names, found, where)]
 
 
 def _evaluator(
@@ -143,7 +135,7 @@ def _read_rows(problem: Problem, block: int, rates: Int64Array, asked: int | Non
         raise InputError(f"Block {block} of {problem.workload.path}/interests names topics that do not exist.")
     lengths = np.diff(offsets)
     by_entry = rates[topics]
-    wanted = row_sums(by_entry, offsets[:-1], lengths)
+    wanted = sums_by_row(by_entry, offsets)
     needed = np.minimum(asked if asked is not None else table["threshold"].to_numpy(), wanted)
     return BlockRows(offsets, lengths, topics, by_entry, needed)
 
@@ -186,7 +178,7 @@ def _wrong_pairs(
     is_real = wanted[np.minimum(places, len(wanted) - 1)] == keys if len(wanted) else np.zeros(len(keys), dtype=bool)
     if not is_real.all():
         found.append(Reason("only interests are placed", 0, int(np.count_nonzero(~is_real)), PLACEMENTS))
-    received = row_sums(rates[topics], np.cumsum(lengths) - lengths, lengths)
+    received = sums_by_row(rates[topics], np.concatenate([[0], np.cumsum(lengths)]))
     unsatisfied = int(np.count_nonzero(received < rows.needed))
     if unsatisfied:
         found.append(Reason("subscribers satisfied", 0, unsatisfied, PLACEMENTS))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pubplan.engine import Store, exact_sum, num_blocks, read_block
 from pubplan.errors import InputError, Reason
-from pubplan.planning import Plan
+from pubplan.planning import Plan, sums_by_row
 from pubplan.problems.provision.problem import Floor, Problem
 from pubplan.workload import Int64Array, topic_lists
 
@@ -98,7 +98,7 @@ class BoundChecks:
             state.sums[_SIMPLE] += exact_sum(np.maximum(rows.needed[wanting], smallest))
         if not self.names - {"paper"}:
             return
-        reachable = row_sums(events, rows.offsets[:-1], rows.lengths)
+        reachable = sums_by_row(events, rows.offsets)
         traffic = rows.rates if self.is_uniform else self.streams[rows.topics]
         known = _known(rows.needed, owners[sent], traffic[sent], int(self.is_uniform))
         state.sums[_OUTGOING] += exact_sum(_least_costs(rows.needed, reachable, owners, events, traffic, known))
@@ -214,14 +214,6 @@ def _streams(problem: Problem, limit: int, mandatory: Int64Array) -> tuple[int, 
     streams = problem.streams[topics]
     num_vms = -(-mandatory[topics] // np.maximum(1, limit // streams - 1))
     return exact_sum(num_vms * streams), int(num_vms.max(initial=0))
-
-
-def row_sums(values: Int64Array, starts: Int64Array, lengths: Int64Array) -> Int64Array:
-    """Sums per row from running totals; these may wrap, their differences do not."""
-    running = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum(values, out=running[1:])
-    sums: Int64Array = running[starts + lengths] - running[starts]
-    return sums
 
 
 def _known(needed: Int64Array, owners: Int64Array, costs: Int64Array, cost_per_event: int) -> Int64Array:

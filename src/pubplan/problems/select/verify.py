@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from pubplan.engine import exact_dot, exact_sum, map_blocks
 from pubplan.errors import InputError, Reason
-from pubplan.planning import Exact, Plan, Verdict
+from pubplan.planning import Exact, Plan, Verdict, sums_by_row, wrong_columns
 from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA, TRAJECTORY_SCHEMA
 from pubplan.problems.select.problem import Problem
 from pubplan.problems.select.verify_bounds import BlockRows, BoundCheck, bound_checks
@@ -83,7 +83,7 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
 
 def _served_topics(problem: Problem, table: pa.Table, num_topics: int) -> tuple[Int64Array, list[Reason]]:
     """The served topics that exist, each once, and what is wrong with the others."""
-    trouble = _wrong_columns("decisions", table, SERVED_SCHEMA)
+    trouble = wrong_columns("decisions", table, SERVED_SCHEMA)
     if trouble:
         return np.empty(0, np.int64), trouble
     topics = table["topic"].to_numpy().astype(np.int64)
@@ -101,20 +101,12 @@ def _served_topics(problem: Problem, table: pa.Table, num_topics: int) -> tuple[
     return np.unique(real), violations
 
 
-def _wrong_columns(where: str, table: pa.Table, expected: pa.Schema) -> list[Reason]:
-    if table.schema.equals(expected) and not any(column.null_count for column in table.columns):
-        return []
-    found = ", ".join(f"{field.name} {field.type}" for field in table.schema)
-    names = ", ".join(f"{field.name} {field.type}" for field in expected)
-    return [Reason("columns without nulls", names, found, where)]
-
-
 def _order(trajectory: pa.Table | None, topics: Int64Array) -> tuple[Int64Array, list[Reason]]:
     """The served topics in the order of choice; without a usable trajectory, none."""
     nothing = np.empty(0, np.int64)
     if trajectory is None:
         return nothing, []
-    trouble = _wrong_columns("trajectory", trajectory, TRAJECTORY_SCHEMA)
+    trouble = wrong_columns("trajectory", trajectory, TRAJECTORY_SCHEMA)
     if trouble:
         return nothing, trouble
     order = trajectory["topic"].to_numpy().astype(np.int64)
@@ -157,9 +149,9 @@ def _evaluator(
             raise InputError(f"Block {block} of {workload.path}/interests names topics that do not exist.")
         events = rates[topics]
         delivered = np.where(served[topics], events, 0)
-        received = _per_row(delivered, offsets)
+        received = sums_by_row(delivered, offsets)
         asked = threshold if threshold is not None else table["threshold"].to_numpy()
-        needed = np.minimum(asked, _per_row(events, offsets))
+        needed = np.minimum(asked, sums_by_row(events, offsets))
         weights = table["weight"].to_numpy() if has_weights else np.ones(len(needed), dtype=np.int64)
         places, gains = _gains_in_order(place[topics], events, offsets, needed, weights, satisfaction)
         rows = BlockRows(block, offsets, topics, events, needed, weights)
@@ -201,13 +193,6 @@ def _gains_in_order(
     sums = np.zeros(len(unique), dtype=np.int64)
     np.add.at(sums, inverse, gains)
     return unique, sums
-
-
-def _per_row(values: Int64Array, offsets: Int64Array) -> Int64Array:
-    """Sums per row from running totals; these may wrap, their differences do not."""
-    running = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum(values, out=running[1:])
-    return running[offsets[1:]] - running[offsets[:-1]]
 
 
 def _wrong_costs(problem: Problem, table: pa.Table, topics: Int64Array, costs: Int64Array) -> list[Reason]:
