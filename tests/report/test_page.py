@@ -13,7 +13,7 @@ import pytest
 from pubplan.planning import Plan
 from pubplan.problems.select import Problem, solve
 from pubplan.report import write_page
-from pubplan.report.frame import Chart, Section, Table, page
+from pubplan.report.frame import Chart, Section, Table, page, percent_up
 from pubplan.report.select import MAX_POINTS, curve, labels
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'"
@@ -67,7 +67,7 @@ def test_hostile_names_are_inert(text: str) -> None:
 def test_the_numbers_are_on_the_page(text: str, plan: Plan) -> None:
     """Objective, bound, gap, verdict and digests, readable without scripts."""
     shown = markup(text)
-    for part in ("verified", plan.digest, plan.record["workload"]["digest"], f"{100 * plan.record['gap']:.1f} %"):
+    for part in ("verified", plan.digest, plan.record["workload"]["digest"], percent_up(plan.record["gap"])):
         assert part in shown
     assert "<table>" in shown
 

@@ -254,9 +254,10 @@ def _print_table(
 
 def _table(found: Sequence[Case]) -> str:
     """The cases under each other; those without a fleet say why below."""
-    from pubplan.cli.show import aligned, percent_up
+    from pubplan.cli.show import aligned
     from pubplan.errors import one_line
     from pubplan.problems.provision.words import dollars_down, dollars_up, traffic
+    from pubplan.report.frame import percent_up
 
     rows = [["threshold", "rates x", "VM type", "cost", "VMs", "bandwidth", "no plan below", "gap"]]
     notes: list[str] = []
@@ -274,9 +275,9 @@ def _table(found: Sequence[Case]) -> str:
 
 def _sentences(problem: Problem, result: Result, out: Path) -> list[str]:
     from pubplan.cli.planning import last_sentence
-    from pubplan.cli.show import percent_up
     from pubplan.problems.provision import TYPES
     from pubplan.problems.provision.words import counted, dollars_down, dollars_up, duration, traffic
+    from pubplan.report.frame import percent_up
 
     types = result.plan.decisions(TYPES).to_pylist()
     chosen = next(row for row in types if row["chosen"])

@@ -185,7 +185,7 @@ def _sentences(problem: Problem, result: Result, out: Path) -> list[str]:
     from pubplan.cli.planning import last_sentence
     from pubplan.cli.show import percent
     from pubplan.problems.select import SERVED
-    from pubplan.report.frame import number_down, number_up
+    from pubplan.report.frame import number_down, number_up, percent_up
 
     counts = problem.workload.counts
     served = result.plan.decisions(SERVED)
@@ -201,6 +201,6 @@ def _sentences(problem: Problem, result: Result, out: Path) -> list[str]:
     ]
     if result.bound is not None and result.gap is not None:
         bound = number_up(result.bound)
-        lines.append(f"No plan can satisfy more than {bound}: this one is within {percent(result.gap)} of that.")
+        lines.append(f"No plan can satisfy more than {bound}: this one is within {percent_up(result.gap)} of that.")
     lines += [f"Binding: {reason}." for reason in result.reasons]
     return [*lines, last_sentence(result, out)]

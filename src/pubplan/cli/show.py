@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -19,11 +18,6 @@ def answer(value: Any, text: str, as_json: bool) -> None:
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def percent_up(share: float) -> str:
-    """A share with two decimals, never less than it is."""
-    return f"{math.ceil(share * 10_000) / 100:.2f} %"
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:

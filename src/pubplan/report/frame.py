@@ -55,6 +55,11 @@ def number_up(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{math.ceil(value * 10) / 10:,.1f}"
 
 
+def percent_up(share: float) -> str:
+    """A share with two decimals, never less than it is."""
+    return f"{math.ceil(share * 10_000) / 100:.2f} %"
+
+
 def page(title: str, lead: str, sections: Iterable[Section]) -> str:
     """The whole page as text. Every name in it is escaped; scripts are allowed by their hashes only."""
     charts: list[Chart] = []

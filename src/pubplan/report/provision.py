@@ -12,7 +12,7 @@ from pubplan.planning import Plan, Reason
 from pubplan.problems.provision import FAMILY, SPLITS, TYPES, VMS
 from pubplan.problems.provision.catalogue import MICROS
 from pubplan.problems.provision.gap import chosen_fleet, gap_parts
-from pubplan.report.frame import Chart, Section, Table
+from pubplan.report.frame import Chart, Section, Table, percent_up
 from pubplan.report.lines import Axis, Mark, lines_spec
 from pubplan.workload import Workload
 
@@ -53,7 +53,7 @@ def section(plan: Plan, name: str) -> Section:
     figures = {
         "dollars per window": dollars_up(chosen["cost"]),
         "no plan is below": "no bound" if record["bound"] is None else dollars_down(_tightest(plan)),
-        "gap": "unknown" if record["gap"] is None else f"{100 * record['gap']:.2f} %",
+        "gap": "unknown" if record["gap"] is None else percent_up(record["gap"]),
         "verdict": "verified" if record["verified"] else "not verified",
     }
     facts = {
@@ -97,7 +97,7 @@ def gaps(plans: Sequence[Plan], names: Sequence[str]) -> list[Chart]:
             continue
         micros = [getattr(parts, part) for part in GAP_PARTS]
         bars += [(name, what, value / MICROS) for what, value in zip(GAP_PARTS.values(), micros, strict=True)]
-        share = "unknown" if plan.record["gap"] is None else f"{100 * plan.record['gap']:.3f} %"
+        share = "unknown" if plan.record["gap"] is None else percent_up(plan.record["gap"])
         rows.append([name, dollars_down(micros[0]), *map(dollars_up, micros[1:]), share])
     if not rows:
         return []

@@ -16,7 +16,7 @@ from pubplan.problems.select import FAMILY, SERVED, Problem
 from pubplan.problems.select.classes import satisfaction_by_weight
 from pubplan.problems.select.curve import knee_of
 from pubplan.problems.select.plan import TRAJECTORY_SCHEMA
-from pubplan.report.frame import Chart, Section, Table, number_down, number_up
+from pubplan.report.frame import Chart, Section, Table, number_down, number_up, percent_up
 from pubplan.report.lines import Axis, Mark, lines_spec, share_axis
 from pubplan.workload import Int64Array, Workload
 
@@ -57,7 +57,7 @@ def section(plan: Plan, name: str) -> Section:
     figures = {
         "satisfied": number_down(record["objective"]),
         "no plan beats": "no bound" if record["bound"] is None else number_up(record["bound"]),
-        "gap": "unknown" if record["gap"] is None else f"{100 * record['gap']:.1f} %",
+        "gap": "unknown" if record["gap"] is None else percent_up(record["gap"]),
         "verdict": "verified" if record["verified"] else "not verified",
     }
     facts = {
