@@ -5,6 +5,7 @@ PYTHON ?= python3
 export PYTHON
 
 bin := .venv/bin
+workers := 2
 run_stamp := .venv/.installed-run
 dev_stamp := .venv/.installed-dev
 
@@ -20,8 +21,8 @@ check: $(dev_stamp)
 	$(bin)/pytest -q tests/test_layers.py
 
 test: $(dev_stamp)
-	$(bin)/pytest -q -m "not soak"
-	NUMBA_DISABLE_JIT=1 $(bin)/pytest -q -m "kernel and not soak"
+	$(bin)/pytest -q -n $(workers) --dist worksteal -m "not soak"
+	NUMBA_DISABLE_JIT=1 $(bin)/pytest -q -n $(workers) --dist worksteal -m "kernel and not soak"
 
 soak: $(dev_stamp)
 	$(bin)/pytest -q -m soak tests/soak

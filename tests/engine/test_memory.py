@@ -13,13 +13,17 @@ from pubplan.engine import MemoryMeter, available_bytes, require_memory
 from pubplan.errors import EngineError
 
 
+LONG = 2.0
+"""Seconds in which several samples are taken, also beside a Spark session whose memory takes long to read."""
+
+
 def test_the_meter_sees_this_process() -> None:
     """An array of 200 MB shows up in the peak, also when it is gone at the end."""
     with MemoryMeter(interval=0.01) as idle:
         time.sleep(0.05)
     with MemoryMeter(interval=0.01) as meter:
         block = np.ones(25_000_000)
-        time.sleep(0.1)
+        time.sleep(LONG)
         del block
     assert 150e6 < meter.peak_bytes - idle.peak_bytes < 400e6
 
@@ -33,7 +37,7 @@ def test_the_meter_sees_children() -> None:
         child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
         assert child.stdout is not None
         child.stdout.readline()
-        time.sleep(0.2)
+        time.sleep(LONG)
         child.kill()
         child.wait()
         child.stdout.close()

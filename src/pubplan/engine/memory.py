@@ -70,7 +70,7 @@ class MemoryMeter:
         while not self._stop.wait(pause):
             start = time.perf_counter()
             self._sample()
-            pause = max(self._interval, 20 * (time.perf_counter() - start))
+            pause = max(self._interval, 10 * (time.perf_counter() - start))
 
     def _sample(self) -> None:
         root = psutil.Process()
