@@ -12,7 +12,6 @@ import pytest
 from pubplan.engine import MemoryMeter, available_bytes, require_memory
 from pubplan.errors import EngineError
 
-
 LONG = 2.0
 """Seconds in which several samples are taken, also beside a Spark session whose memory takes long to read."""
 
