@@ -28,8 +28,8 @@ def test_the_meter_sees_this_process() -> None:
 
 
 def test_the_meter_sees_children() -> None:
-    """Memory of processes that this one started counts too."""
-    script = "import time; held = bytearray(200_000_000); print('ready', flush=True); time.sleep(30)"
+    """Memory of processes that this one started counts too; pages of libraries that others share count in part then."""
+    script = "import time; held = bytearray(400_000_000); print('ready', flush=True); time.sleep(30)"
     with MemoryMeter(interval=0.01) as idle:
         pass
     with MemoryMeter(interval=0.01) as meter:
@@ -40,7 +40,7 @@ def test_the_meter_sees_children() -> None:
         child.kill()
         child.wait()
         child.stdout.close()
-    assert meter.peak_bytes - idle.peak_bytes > 150e6
+    assert meter.peak_bytes - idle.peak_bytes > 300e6
 
 
 def test_too_much_is_refused_with_numbers() -> None:
