@@ -26,7 +26,8 @@ test: $(dev_stamp)
 
 soak: $(dev_stamp)
 	$(bin)/pytest -q -m soak tests/soak
-	PUBPLAN_EXAMPLES=soak $(bin)/pytest -q -n $(workers) --dist worksteal --timeout=1800 tests/properties tests/problems tests/kernels -k "not spark"
+	PUBPLAN_EXAMPLES=soak $(bin)/pytest -q -n $(workers) --dist worksteal --timeout=1800 \
+		tests/properties tests/problems tests/kernels -k "not spark"
 
 bench: $(dev_stamp)
 	$(bin)/python -m benchmarks
