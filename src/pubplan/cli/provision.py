@@ -303,7 +303,8 @@ def _sentences(problem: Problem, result: Result, out: Path) -> list[str]:
         lines.append(f"No plan costs less than {below}{near}.")
     if problem.budget_micros is not None:
         lines.append(_budget_sentence(problem.budget_micros, result))
-    lines += [f"Binding: {reason}." for reason in result.reasons if not reason.limit.startswith("budget")]
+    told = [reason for reason in result.reasons if not reason.limit.startswith("budget")]
+    lines += [f"{'Binding' if reason.limit == 'bytes per VM' else 'Note'}: {reason}." for reason in told]
     return [*lines, last_sentence(result, out)]
 
 

@@ -73,6 +73,10 @@ class Plan:
         """One block of a table of decisions that is written in blocks; raises as :meth:`decisions`."""
         return self._checked(table, read_block(self.path / "decisions" / table, block), schema)
 
+    def num_decision_blocks(self, table: str) -> int:
+        """How many blocks a table of decisions has."""
+        return sum(name.startswith(f"decisions/{table}/") for name in self.record["files"])
+
     def _checked(self, table: str, found: pa.Table, expected: pa.Schema | None) -> pa.Table:
         if expected is None:
             return found

@@ -11,7 +11,8 @@ import numpy as np
 from pubplan.planning import Plan, Reason
 from pubplan.problems.provision import FAMILY, SPLITS, TYPES, VMS
 from pubplan.problems.provision.catalogue import MICROS
-from pubplan.problems.provision.gap import chosen_fleet, gap_parts
+from pubplan.problems.provision.gap import gap_parts
+from pubplan.problems.provision.plan import chosen_type
 from pubplan.report.frame import Chart, Section, Table, percent_up
 from pubplan.report.lines import Axis, Mark, lines_spec
 from pubplan.workload import Workload
@@ -37,7 +38,7 @@ def sections(plans: Sequence[Plan], workloads: Sequence[Workload] = ()) -> list[
 
 def labels(plans: Sequence[Plan]) -> list[str]:
     """A short name per plan; the directory tells apart those that would be called the same."""
-    short = [f"{_method(plan)}, {_threshold(plan)}, {chosen_fleet(plan)['type']}" for plan in plans]
+    short = [f"{_method(plan)}, {_threshold(plan)}, {chosen_type(plan)['type']}" for plan in plans]
     return [
         name if short.count(name) == 1 else f"{name} ({plan.path.name})"
         for name, plan in zip(short, plans, strict=True)
@@ -46,7 +47,7 @@ def labels(plans: Sequence[Plan]) -> list[str]:
 
 def section(plan: Plan, name: str) -> Section:
     """What one plan costs, how far from the best it can be, and what it is based on."""
-    record, chosen = plan.record, chosen_fleet(plan)
+    record, chosen = plan.record, chosen_type(plan)
     parameters = record["parameters"]
     used = chosen["incoming"] + chosen["outgoing"]
     splits = FAMILY.read_decisions(plan, SPLITS)["topic"].to_numpy()
@@ -74,7 +75,7 @@ def section(plan: Plan, name: str) -> Section:
 
 def by_part(plans: Sequence[Plan], names: Sequence[str]) -> Chart:
     """The cost of each plan: VMs, bytes in, bytes out. For plans of one problem that is method against method."""
-    found = [(name, chosen_fleet(plan)) for plan, name in zip(plans, names, strict=True)]
+    found = [(name, chosen_type(plan)) for plan, name in zip(plans, names, strict=True)]
     rows = [
         [name, *(dollars_up(row[part]) for part in PARTS), dollars_up(row["cost"]), f"{row['vms']:,}"]
         for name, row in found
@@ -119,7 +120,7 @@ def fill(plans: Sequence[Plan], names: Sequence[str]) -> list[Chart]:
     points: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for plan, name in zip(plans, names, strict=True):
-        chosen = chosen_fleet(plan)
+        chosen = chosen_type(plan)
         shares = np.sort(FAMILY.read_decisions(plan, VMS)["used"].to_numpy())[::-1] / max(1, chosen["limit"])
         points += [{"plan": name, "vm": at + 1, "share": float(shares[at])} for at in _spread(len(shares), MAX_POINTS)]
         rows += [[name, f"{at + 1:,}", f"{100 * shares[at]:.2f} %"] for at in _spread(len(shares), TABLE_ROWS)]
@@ -143,7 +144,7 @@ def by_threshold(plans: Sequence[Plan]) -> list[Chart]:
     if len(set(thresholds)) < 2:
         return []
     lines = sorted(zip(_lines(plans), thresholds, plans, strict=True), key=lambda entry: entry[:2])
-    marks = [Mark(line, threshold, chosen_fleet(plan)["cost"] / MICROS) for line, threshold, plan in lines]
+    marks = [Mark(line, threshold, chosen_type(plan)["cost"] / MICROS) for line, threshold, plan in lines]
     marks += [
         Mark(line, threshold, _tightest(plan) / MICROS, "bound")
         for line, threshold, plan in lines
@@ -153,9 +154,9 @@ def by_threshold(plans: Sequence[Plan]) -> list[Chart]:
         [
             line,
             f"{threshold:,}",
-            dollars_up(chosen_fleet(plan)["cost"]),
+            dollars_up(chosen_type(plan)["cost"]),
             "" if plan.record["bound"] is None else dollars_down(_tightest(plan)),
-            f"{chosen_fleet(plan)['vms']:,}",
+            f"{chosen_type(plan)['vms']:,}",
         ]
         for line, threshold, plan in lines
     ]

@@ -11,7 +11,8 @@ from oracles.forge import forge
 from pubplan.errors import InputError
 from pubplan.problems.provision import Problem, solve
 from pubplan.problems.provision.catalogue import Tariff, Tier, VmType
-from pubplan.problems.provision.gap import GapParts, chosen_fleet, gap_parts
+from pubplan.problems.provision.gap import GapParts, gap_parts
+from pubplan.problems.provision.plan import chosen_type
 
 RATES = {"a": 20, "b": 10}
 INTERESTS = {"x": ["a", "b"], "y": ["a", "b"], "z": ["b"]}
@@ -86,4 +87,4 @@ def test_a_plan_without_a_chosen_type_is_refused(ask, tmp_path: Path) -> None:
         solve(ask()).plan, tmp_path / "forged", tables={"decisions/types.parquet": lambda table: table.slice(0, 0)}
     )
     with pytest.raises(InputError, match="0 VM types are chosen"):
-        chosen_fleet(forged)
+        chosen_type(forged)

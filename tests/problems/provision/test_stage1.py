@@ -24,8 +24,9 @@ from oracles.provision import (
     variant,
 )
 
+from pubplan.engine import exact_dot
 from pubplan.errors import InputError
-from pubplan.problems.provision import FAMILY, solve, verify
+from pubplan.problems.provision import FAMILY, exact, gsp, solve, verify
 from pubplan.problems.provision.exact import cover
 from pubplan.problems.provision.gsp import GreedyCovers
 from pubplan.problems.provision.joint import UNIT, JointParameters, chooser_at, select, shared_prices
@@ -260,9 +261,33 @@ def test_huge_thresholds_are_covered_roughly(make_workload) -> None:
             },
         )
         found = survey(problem, problem.limit(problem.types[0]), None)
-        assert found.inexact == (2 if message_bytes is None else found.inexact)
+        assert found.inexact == 2
         for method in ("exact+cbp", "joint+level"):
             result = solve(problem, method)
             assert verify(problem, result.plan).ok
             assert result.bound <= result.objective
             assert result.gap < 0.2
+            said = {reason.limit for reason in result.reasons}
+            assert said & {"covers of least cost", "pairs chosen by"}
+
+
+@given(cases(), st.sampled_from(["uniform", "sized"]))
+def test_what_is_guaranteed_against_the_paper(case: Case, kind: str) -> None:
+    """exact sends no more bytes than gsp; joint+level costs no more than gsp+cbp, and says whose pairs it took."""
+    case = variant(case, kind)
+    if best_cost(case) is None:
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        problem = case.problem(Path(directory))
+        limit, weights = problem.limit(problem.types[0]), weights_of(problem, problem.types[0])
+        if best_cost(Case(**{**vars(case), "machines": case.machines[:1]})) is not None:
+            sent = {
+                stage.name: exact_dot(
+                    stage.select(problem, limit, weights, stage.parameters(), None)[0].counts, problem.streams
+                )
+                for stage in (exact.STAGE, gsp.STAGE)
+            }
+            assert sent["exact"] <= sent["gsp"]
+        ours, theirs = (solve(problem, method, bound="none") for method in ("joint+level", "gsp+cbp"))
+        assert ours.exact.value <= theirs.exact.value
+        assert all(reason.have in ("exact", "gsp") for reason in ours.reasons if reason.limit == "pairs chosen by")

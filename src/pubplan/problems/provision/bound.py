@@ -100,7 +100,7 @@ def prices_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> 
         pair = (weights.incoming, weights.outgoing)
         floors[vm_type] = Floor(floor.incoming, floor.outgoing, weighted, pair, floor.num_vms)
     blocks = {"topics": _price_table(charged, everybody), "charged": _charged_table(problem, taken, charged)}
-    evidence = {"weights": [weights.incoming, weights.outgoing], "unit": unit, "least": least}
+    evidence = {"weights": [weights.incoming, weights.outgoing], "unit": unit}
     return (_certificate(problem, "prices", floors, evidence, blocks),)
 
 
@@ -143,7 +143,7 @@ def _largest_limit(problem: Problem) -> int:
 
 
 def _carrying(problem: Problem) -> list[VmType]:
-    """The VM types that can carry anything, the dearest line first."""
+    """The VM types that can carry anything."""
     return [vm_type for vm_type in problem.types if problem.limit(vm_type) > 0]
 
 

@@ -68,7 +68,7 @@ def _sentences(facts: dict[str, Any], before: dict[str, Any], after: dict[str, A
 
 
 def _compare_pairs(old: Plan, new: Plan) -> dict[str, int]:
-    num_blocks = {_num_blocks(old), _num_blocks(new)}
+    num_blocks = {plan.num_decision_blocks(PLACEMENTS) for plan in (old, new)}
     if len(num_blocks) != 1:
         raise InputError(f"{old.path} and {new.path} are for one workload, but their placements differ in blocks.")
     num_old, num_new = (plan.decisions(VMS, VMS_SCHEMA).num_rows for plan in (old, new))
@@ -125,7 +125,3 @@ def _best_match(overlaps: dict[int, int], num_old: int, num_new: int) -> int:
             used[0][row] = used[1][column] = True
             kept += int(counts[place])
     return kept
-
-
-def _num_blocks(plan: Plan) -> int:
-    return sum(name.startswith(f"decisions/{PLACEMENTS}/") for name in plan.record["files"])

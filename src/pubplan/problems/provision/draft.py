@@ -42,8 +42,8 @@ class Fleet:
     refusals: tuple[Reason, ...] = ()
 
 
-def draft_of(problem: Problem, fleets: Sequence[Fleet], spark: SparkSession | None) -> Draft:
-    """A draft of the cheapest fleet, with the others beside it.
+def draft_of(problem: Problem, fleets: Sequence[Fleet], stage1: str, spark: SparkSession | None) -> Draft:
+    """A draft of the cheapest fleet, with the others beside it; says so if its pairs are not those of ``stage1``.
 
     Raises:
         Infeasible: no VM type can satisfy everybody.
@@ -62,7 +62,8 @@ def draft_of(problem: Problem, fleets: Sequence[Fleet], spark: SparkSession | No
         SPLITS: _splits(problem, packing),
         TYPES: pa.Table.from_pylist([_type(problem, fleet, best) for fleet in fleets], schema=TYPES_SCHEMA),
     }
-    return Draft(decisions, Exact(cost, MICROS), reasons=_binding(problem, packing), aside=selection)
+    reasons = (*_binding(problem, packing), *_notes(problem, selection, stage1))
+    return Draft(decisions, Exact(cost, MICROS), reasons=reasons, aside=selection)
 
 
 def _placements(problem: Problem, packing: Packing, selection: Selection, spark: SparkSession | None) -> BlockTable:
@@ -141,3 +142,15 @@ def _binding(problem: Problem, packing: Packing) -> tuple[Reason, ...]:
     if have >= used:
         return (Reason("bytes per VM", used, have, f"{fewer} VMs could carry this if it were packed without gaps"),)
     return (Reason("bytes per VM", used, have, f"what {fewer} VMs carry"),)
+
+
+def _notes(problem: Problem, selection: Selection, stage1: str) -> tuple[Reason, ...]:
+    """Where the pairs are not what the method's name promises."""
+    found = []
+    if selection.name != stage1:
+        found.append(Reason("pairs chosen by", stage1, selection.name, "which came cheaper once packed"))
+    if selection.inexact:
+        everybody = problem.workload.counts.subscribers
+        where = "others, with too many topics for their threshold, have greedy ones"
+        found.append(Reason("covers of least cost", everybody, everybody - selection.inexact, where))
+    return tuple(found)

@@ -7,15 +7,13 @@ the bytes sent, from the bound on outgoing traffic; then the bytes received and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from pubplan.errors import InputError
 from pubplan.planning import Plan
 from pubplan.problems.provision.catalogue import VmType, exact_transfer_cost, vm_cost
-from pubplan.problems.provision.plan import TYPES
+from pubplan.problems.provision.plan import chosen_type
 
 _OUTGOING = ("outgoing", "paper")  # bounds on outgoing traffic alone, the better one first
 
@@ -30,18 +28,6 @@ class GapParts:
     outgoing: int
 
 
-def chosen_fleet(plan: Plan) -> Mapping[str, Any]:
-    """The row of the VM type that the plan takes.
-
-    Raises:
-        InputError: there is none.
-    """
-    chosen: list[Mapping[str, Any]] = [row for row in plan.decisions(TYPES).to_pylist() if row["chosen"]]
-    if len(chosen) != 1:
-        raise InputError(f"{plan.path}: the decisions '{TYPES}' are damaged; {len(chosen)} VM types are chosen.")
-    return chosen[0]
-
-
 def gap_parts(plan: Plan) -> GapParts | None:
     """What the plan pays above its tightest bound, and for what; None without a bound.
 
@@ -50,7 +36,7 @@ def gap_parts(plan: Plan) -> GapParts | None:
     bounds = {name: plan.certificate(name).bound.value for name in plan.record["bounds"]}
     if not bounds:
         return None
-    chosen = chosen_fleet(plan)
+    chosen = chosen_type(plan)
     tightest = max(bounds.values())
     allowed = _Allowed.by(plan, chosen["type"], chosen["limit"])
     sent = allowed.bytes_for(next((bounds[name] for name in _OUTGOING if name in bounds), 0), received=False)

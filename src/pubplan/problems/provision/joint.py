@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pubplan.engine import exact_dot
-from pubplan.problems.provision.exact import CheapestCovers, least_traffic
+from pubplan.problems.provision.exact import CheapestCovers, cheapest_selection, least_traffic
 from pubplan.problems.provision.gsp import GreedyCovers
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import (
@@ -25,7 +25,6 @@ from pubplan.problems.provision.selection import (
     Weights,
     chosen_pairs,
     pass_over,
-    selection_of,
 )
 from pubplan.problems.provision.survey import survey, traffic
 from pubplan.workload import Int64Array
@@ -98,8 +97,8 @@ def select(
     last_prices = np.where(flows, 0, unit_of(problem) * traffic(problem))
     exact, greedy = least_traffic(problem, events), GreedyCovers.of(problem, events)
     return (
-        selection_of(problem, "joint", chooser_at(problem, events, weights, last_prices), spark)[0],
-        Selection("exact", surveyed.exact, chosen_pairs(problem, exact)),
+        cheapest_selection(problem, "joint", chooser_at(problem, events, weights, last_prices), spark),
+        Selection("exact", surveyed.exact, chosen_pairs(problem, exact), surveyed.inexact),
         Selection("gsp", surveyed.greedy, chosen_pairs(problem, greedy)),
     )
 

@@ -277,29 +277,28 @@ def cheapest_sum(
 
 
 @kernel
-def rough_sum(events: Int64Array, costs: Int64Array, num_items: int, need: int, taken: BoolArray) -> tuple[int, int]:
-    """Items whose events reach ``need``, by cost per event, and without superfluous ones: their cost.
+def rough_sum(events: Int64Array, costs: Int64Array, num_items: int, need: int, taken: BoolArray) -> int:
+    """Mark items whose events reach ``need``, by cost per event, without superfluous ones.
 
-    Also a cost that no set is below: that of the fractional one.
+    Returns a cost that no such set is below: that of the fractional one.
     """
     order = np.argsort(costs[:num_items] / events[:num_items], kind="mergesort")
     for item in range(num_items):
         taken[item] = False
-    rest, cost, least = need, 0, 0
+    rest, before, least = need, 0, 0
     for item in order:
         if rest <= 0:
             break
-        least = cost + int(costs[item] * (min(rest, events[item]) / events[item]) * (1 - 1e-9))
+        least = before + int(costs[item] * (min(rest, events[item]) / events[item]) * (1 - 1e-9))
         taken[item] = True
-        cost += costs[item]
+        before += costs[item]
         rest -= events[item]
     for place in range(num_items - 1, -1, -1):
         item = order[place]
         if taken[item] and events[item] <= -rest:
             taken[item] = False
             rest += events[item]
-            cost -= costs[item]
-    return cost, least
+    return least
 
 
 @kernel
@@ -430,7 +429,7 @@ def cheapest_covers(
                         flags = np.empty(2 * num_items * rest, dtype=np.bool_)
                     least += cheapest_sum(item_events, item_costs, num_items, rest, values, flags, taken)
                 else:
-                    least += rough_sum(item_events, item_costs, num_items, rest, taken)[1]
+                    least += rough_sum(item_events, item_costs, num_items, rest, taken)
                     totals[2] += 1
                 for item in range(num_items):
                     if taken[item]:

@@ -53,8 +53,7 @@ def fleets(problem: Problem, first: Stage1, second: Stage2, parameters: Any, spa
         if refusals:
             found.append(Fleet(vm_type, refusals=refusals))
             continue
-        num_unusable = int(np.count_nonzero(problem.usable(limit) < problem.rates))
-        key = (num_unusable, weights_of(problem, vm_type))
+        key = (problem.num_usable(limit), weights_of(problem, vm_type))
         if key not in selections:
             selections[key] = first.select(problem, limit, key[1], parameters.part(first.parameters), spark)
         with stage(f"packing on {vm_type.name}"):
@@ -123,7 +122,7 @@ def _refusals(problem: Problem, vm_type: VmType, spark: SparkSession | None) -> 
 def _run(
     first: Stage1, second: Stage2, problem: Problem, parameters: Any, seed: int, spark: SparkSession | None
 ) -> Draft:
-    return draft_of(problem, fleets(problem, first, second, parameters, spark), spark)
+    return draft_of(problem, fleets(problem, first, second, parameters, spark), first.name, spark)
 
 
 class _Parts:
@@ -134,9 +133,9 @@ class _Parts:
         return kind(**{field.name: getattr(self, field.name) for field in fields(kind)})
 
     def __post_init__(self) -> None:
-        for kind in type(self).__mro__[2:-1]:
+        for kind in type(self).__mro__[2:]:  # behind the dataclass of both and this one
             check: Callable[[Any], None] | None = vars(kind).get("__post_init__")
-            if check is not None and kind is not _Parts:
+            if check is not None:
                 check(self)
 
 

@@ -14,8 +14,6 @@ from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.words import dollars_down
 from pubplan.workload import Int32Array, Int64Array, topic_lists
 
-_MICROS = 10**6
-
 PLACEMENTS, VMS, SPLITS, TYPES = "placements", "vms", "splits", "types"
 
 _LIST = pa.list_(pa.field("element", pa.int32(), nullable=False))
@@ -97,11 +95,21 @@ def within_budget(problem: Problem, draft: Draft, certificates: tuple[Certificat
         raise Infeasible(
             f"No: no plan costs less than {dollars_down(bound.value)}, and the budget is "
             f"{dollars_down(problem.budget_micros)}.",
-            [Reason("budget in dollars", float(bound), problem.budget_micros / _MICROS, "what no plan can be below")],
+            [
+                Reason(
+                    "budget in dollars",
+                    float(bound),
+                    problem.budget_micros / problem.scale,
+                    "what no plan can be below",
+                )
+            ],
         )
     if draft.claimed.value <= problem.budget_micros:
         return draft
     undecided = Reason(
-        "budget in dollars", float(draft.claimed), problem.budget_micros / _MICROS, "undecided: no bound is above it"
+        "budget in dollars",
+        float(draft.claimed),
+        problem.budget_micros / problem.scale,
+        "undecided: no bound is above it",
     )
     return replace(draft, reasons=(*draft.reasons, undecided))

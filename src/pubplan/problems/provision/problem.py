@@ -79,6 +79,8 @@ class Problem:
             raise InputError(
                 f"provision plans topic workloads; {self.workload.path} is a {self.workload.kind} workload."
             )
+        if self.workload.counts.subscribers >= 2**32:
+            raise InputError(f"provision counts fewer than 2^32 subscribers, not {self.workload.counts.subscribers}.")
         object.__setattr__(self, "threshold", checked_threshold(self.workload, self.threshold))
         for name, least in (("peak_factor", 1), ("rate_factor", 0)):
             object.__setattr__(self, name, _decimal(name, getattr(self, name), Fraction(least)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pubplan.engine import Store, block_groups, exact_sum, map_blocks, open_store, stage
+from pubplan.engine import Store, block_groups, map_blocks, open_store, stage
 from pubplan.kernels import count_columns, row_sums
 from pubplan.planning import NoParameters
 from pubplan.problems.provision.problem import Problem
@@ -32,15 +32,15 @@ Chooser = Callable[[Rows], tuple[Pairs, Int64Array]]
 
 @dataclass(frozen=True)
 class Selection:
-    """Pairs that satisfy everybody: how many of each topic, and those of one block."""
+    """Pairs that satisfy everybody: how many of each topic, and those of one block.
+
+    ``inexact`` is how many subscribers were too big for a cover of least cost, where one is looked for.
+    """
 
     name: str
     counts: Int64Array
     read: Callable[[int], Pairs]
-
-    @property
-    def num_pairs(self) -> int:
-        return exact_sum(self.counts)
+    inexact: int = 0
 
 
 @dataclass(frozen=True)

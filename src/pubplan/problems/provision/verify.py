@@ -29,7 +29,6 @@ from pubplan.workload import Int64Array, topic_lists
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
-_MICROS = 10**6
 _SHOWN = 5
 
 
@@ -56,12 +55,12 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
     evaluate = _evaluator(problem, plan, num_vms, checks, groups, store)
     found = list(map_blocks(evaluate, len(groups), spark))
     violations += _summed([reasons for reasons, _ in found])
-    violations += checks.conclude(problem, plan, [sums for _, sums in found], store)
-    if any(reason.limit in ("placements are as many lists", "VM exists") for reason in violations):
+    if violations:  # blocks with wrong pairs are not counted, so the fleet cannot be either
         return Verdict(plan.exact, tuple(violations))
+    violations += checks.conclude(problem, plan, [sums for _, sums in found], store)
     parts = _merged(problem, num_vms, len(groups), store)
     objective, wrong = _wrong_fleet(problem, plan, parts, num_vms)
-    return Verdict(Exact(objective, _MICROS), (*violations, *wrong))
+    return Verdict(Exact(objective, problem.scale), (*violations, *wrong))
 
 
 def _wrong_tables(problem: Problem, plan: Plan) -> tuple[list[Reason], int]:
@@ -70,8 +69,7 @@ def _wrong_tables(problem: Problem, plan: Plan) -> tuple[list[Reason], int]:
     for name, schema in ((VMS, VMS_SCHEMA), (SPLITS, SPLITS_SCHEMA), (TYPES, TYPES_SCHEMA)):
         table = plan.decisions(name)
         found += wrong_columns(name, table, schema)
-    prefix = f"decisions/{PLACEMENTS}/"
-    num_blocks = sum(name.startswith(prefix) for name in plan.record["files"])
+    num_blocks = plan.num_decision_blocks(PLACEMENTS)
     expected = len(problem.workload.interests_blocks)
     if num_blocks != expected:
         found.append(Reason("blocks of placements", expected, num_blocks, PLACEMENTS))
