@@ -90,26 +90,15 @@ def within_budget(problem: Problem, draft: Draft, certificates: tuple[Certificat
     """
     if problem.budget_micros is None:
         return draft
+    budget = problem.budget_micros / problem.scale
     bound = tightest({certificate.name: certificate.bound for certificate in certificates}, "min")
     if bound is not None and bound.value > problem.budget_micros:
         raise Infeasible(
             f"No: no plan costs less than {dollars_down(bound.value)}, and the budget is "
             f"{dollars_down(problem.budget_micros)}.",
-            [
-                Reason(
-                    "budget in dollars",
-                    float(bound),
-                    problem.budget_micros / problem.scale,
-                    "what no plan can be below",
-                )
-            ],
+            [Reason("budget in dollars", float(bound), budget, "what no plan can be below")],
         )
     if draft.claimed.value <= problem.budget_micros:
         return draft
-    undecided = Reason(
-        "budget in dollars",
-        float(draft.claimed),
-        problem.budget_micros / problem.scale,
-        "undecided: no bound is above it",
-    )
+    undecided = Reason("budget in dollars", float(draft.claimed), budget, "undecided: no bound is above it")
     return replace(draft, reasons=(*draft.reasons, undecided))

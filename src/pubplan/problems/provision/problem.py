@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral
@@ -197,6 +197,13 @@ class Problem:
     def remembered(self) -> dict[Any, object]:
         """What passes over the subscribers have found, by what it depends on."""
         return {}
+
+    def of_types(self, vm_types: Sequence[VmType]) -> Problem:
+        """The same question with other VM types, which shares what does not depend on them."""
+        other = replace(self, vm_types=tuple(vm_types))
+        for name in ("rates", "sizes", "size", "streams", "remembered"):
+            vars(other)[name] = getattr(self, name)
+        return other
 
     def rows(self) -> RowReader:
         """Reads the subscribers of one block at a time, here or in a task."""

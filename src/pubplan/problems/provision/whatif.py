@@ -21,8 +21,6 @@ from pubplan.workload import Workload
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
-_SHARED = ("rates", "sizes", "size", "streams", "remembered")
-
 
 @dataclass(frozen=True)
 class Case:
@@ -146,8 +144,7 @@ def _bounds(
         alike.setdefault(key, []).append(fleet)
     least: dict[str, Exact] = {}
     for group in alike.values():
-        asked = replace(problem, vm_types=tuple(fleet.vm_type for fleet in group))
-        asked.__dict__.update({name: getattr(problem, name) for name in _SHARED})
+        asked = problem.of_types([fleet.vm_type for fleet in group])
         selection = next((fleet.selection for fleet in group if _is_joint(fleet)), None)
         draft = Draft({}, Exact(0, MICROS), aside=selection)
         certificates = [one for wanted in family.bounds_for(asked, bound) for one in wanted.run(asked, draft, spark)]
