@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pubplan import generate as generate
     from pubplan.engine import spark_session as spark_session
     from pubplan.planning import read_plan as read_plan
+    from pubplan.problems import overlay as overlay
     from pubplan.problems import provision as provision
     from pubplan.problems import select as select
     from pubplan.workload import build_workload as build_workload
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "build_workload": "pubplan.workload",
     "generate": "pubplan",
+    "overlay": "pubplan.problems",
     "provision": "pubplan.problems",
     "read_plan": "pubplan.planning",
     "read_workload": "pubplan.workload",

@@ -10,7 +10,7 @@ from pubplan.errors import InputError, unknown_name
 from pubplan.planning import Family, Plan, Problem
 from pubplan.workload import Workload
 
-FAMILIES = ("select", "provision")
+FAMILIES = ("select", "provision", "overlay")
 
 
 def family_named(name: str) -> Family:

@@ -104,6 +104,12 @@ class Workload:
         parts = [table[column].to_numpy() for table in tables]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
+    def subscriber_ids(self) -> pa.Array:
+        """The ids of all subscribers, by number."""
+        directory, num_blocks = self.path / "interests", len(self.interests_blocks)
+        tables = map_blocks(lambda block: read_block(directory, block, ["subscriber_id"]), num_blocks)
+        return pa.concat_arrays([pa.array([], pa.string()), *(chunk for t in tables for chunk in t.column(0).chunks)])
+
     def topic_number(self, topic_id: str) -> int:
         """The dense number of a topic.
 

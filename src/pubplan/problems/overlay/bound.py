@@ -1,0 +1,60 @@
+"""What no overlay can be below.
+
+* ``joins``: every topic with m nodes takes m - 1 joins, and a link joins at most the topics that its nodes have in
+  common. If no node has more than D links, links join at most half the sum, over all nodes, of the D largest overlaps
+  with others. The least D for which that reaches all joins is a bound.
+* ``node``: the neighbours of a node must share with it each topic that it shares with anybody. The least k whose k
+  largest overlaps add up to that many topics is a bound, for every node.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pubplan.engine import block_groups, map_blocks, stage
+from pubplan.planning import Certificate, Draft, Exact
+from pubplan.problems.overlay.greedy import by_topic_of
+from pubplan.problems.overlay.kernels import sum_overlaps
+from pubplan.problems.overlay.problem import Problem, node_rows
+from pubplan.workload import Int64Array
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+
+def overlap_bounds(problem: Problem, draft: Draft, spark: SparkSession | None) -> tuple[Certificate, ...]:
+    """Both bounds, found in one pass over all pairs of nodes."""
+    workload, num_topics = problem.workload, problem.num_topics
+    num_ranks = draft.claimed.value
+    groups = block_groups(-(-problem.num_nodes // NODES_AT_ONCE), spark)
+
+    def look(group: int) -> tuple[int, Int64Array]:
+        rows = node_rows(workload)
+        gains: Int64Array = np.zeros(num_ranks, dtype=np.int64)
+        first, last = (min(rows.num_rows, NODES_AT_ONCE * edge) for edge in (groups[group].start, groups[group].stop))
+        needed = sum_overlaps(rows.offsets, rows.values, by_topic_of(rows, num_topics), first, last, gains)
+        return needed, gains
+
+    gains: Int64Array = np.zeros(num_ranks, dtype=np.int64)
+    needed = 0
+    with stage("comparing nodes", len(groups)) as advance:
+        for most, some in map_blocks(look, len(groups), spark):
+            needed = max(needed, most)
+            gains += some
+            advance(1)
+    joins = num_joins(problem)
+    reached = np.concatenate([[0], np.cumsum(gains)])
+    degree = int(np.argmax(reached >= 2 * joins))
+    evidence = {"joins": joins, "reached_with_one_less": int(reached[max(0, degree - 1)]) // 2}
+    return Certificate("joins", Exact(degree), evidence), Certificate("node", Exact(needed))
+
+
+NODES_AT_ONCE = 256
+"""Nodes are compared with all others in groups of so many."""
+
+
+def num_joins(problem: Problem) -> int:
+    """How many joins connect all topics."""
+    return int(np.maximum(problem.members - 1, 0).sum())

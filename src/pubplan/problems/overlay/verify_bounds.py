@@ -1,0 +1,82 @@
+"""Recomputes the bounds of a plan, with NumPy and SciPy alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from pubplan.engine import map_blocks
+from pubplan.errors import Reason
+from pubplan.planning import Plan, sums_by_row
+from pubplan.problems.overlay.verify_entries import Entries
+from pubplan.workload import Int64Array
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+_OVERLAPS_AT_ONCE = 1 << 22
+"""So many overlaps of a group of nodes with all others are held at once."""
+
+
+def wrong_bounds(plan: Plan, entries: Entries, spark: SparkSession | None) -> list[Reason]:
+    """Bounds that a plan names and that do not hold, or are not what they claim to be."""
+    named = set(plan.record["bounds"]) & {"joins", "node"}
+    if not named:
+        return []
+    joins, needed = _recomputed(entries, plan.exact.value, spark)
+    total = int(np.maximum(entries.members - 1, 0).sum())
+    found = []
+    for name, degree, evidence in (
+        ("joins", joins[0], {"joins": total, "reached_with_one_less": joins[1]}),
+        ("node", needed, {}),
+    ):
+        if name in named:
+            told = plan.certificate(name)
+            if told.bound.scale != 1 or told.bound.value != degree:
+                found.append(Reason("bound as recomputed", degree, float(told.bound), name))
+            if dict(told.evidence) != evidence:
+                found.append(Reason("evidence as recomputed", str(evidence), str(dict(told.evidence)), name))
+    return found
+
+
+def _recomputed(entries: Entries, num_ranks: int, spark: SparkSession | None) -> tuple[tuple[int, int], int]:
+    """The least degree that allows for all joins, what one less allows for, and the links that some node needs."""
+    num_nodes, num_topics, longest = entries.num_nodes, entries.num_topics, int(np.diff(entries.offsets).max(initial=0))
+    at_once = max(1, _OVERLAPS_AT_ONCE // max(1, num_nodes))
+    offsets, topics, is_shared = entries.offsets, entries.topics, entries.members > 1
+
+    def look(group: int) -> tuple[Int64Array, int]:
+        first, last = group * at_once, min(num_nodes, (group + 1) * at_once)
+        ones = np.ones(len(topics), dtype=np.int32)
+        wants = sparse.csr_array((ones, topics, offsets), shape=(num_nodes, num_topics))
+        overlaps = (wants[first:last] @ wants.T).tocoo()
+        is_other = overlaps.row + first != overlaps.col
+        keys = overlaps.row[is_other].astype(np.int64) * (longest + 1) + overlaps.data[is_other]
+        counts = np.bincount(keys, minlength=(last - first) * (longest + 1)).reshape(last - first, longest + 1)
+        sums = _sums_of_best(counts, num_ranks)
+        own = offsets[first : last + 1]
+        shared = sums_by_row(is_shared[topics[own[0] : own[-1]]].astype(np.int64), own - own[0])
+        return sums.sum(axis=0), int((sums < shared[:, None]).sum(axis=1).max(initial=0))
+
+    reached: Int64Array = np.zeros(num_ranks + 1, dtype=np.int64)
+    needed = 0
+    for sums, most in map_blocks(look, -(-num_nodes // at_once), spark):
+        reached += sums
+        needed = max(needed, most)
+    total = int(np.maximum(entries.members - 1, 0).sum())
+    degree = int(np.argmax(reached >= 2 * total))
+    return (degree, int(reached[max(0, degree - 1)]) // 2), needed
+
+
+def _sums_of_best(counts: Int64Array, num_ranks: int) -> Int64Array:
+    """For every node the sums of its 0, 1, 2 … largest overlaps, given how often each overlap occurs."""
+    sums: Int64Array = np.zeros((len(counts), num_ranks + 1), dtype=np.int64)
+    ranks = np.arange(num_ranks + 1)
+    before = np.zeros(len(counts), dtype=np.int64)
+    for overlap in range(counts.shape[1] - 1, 0, -1):
+        taken = np.clip(ranks[None, :] - before[:, None], 0, counts[:, overlap, None])
+        sums += overlap * taken
+        before += counts[:, overlap]
+    return sums
