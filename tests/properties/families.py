@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 from hypothesis import strategies as st
+from oracles import overlay as overlay_oracle
 from oracles import provision as provision_oracle
 from oracles import select as select_oracle
 from oracles.provision import Placements, placements_of, rows_into, told_of
@@ -237,4 +238,76 @@ PROVISION = Oracle(
     together=6,
 )
 
-ORACLES = {"select": SELECT, "provision": PROVISION}
+
+def _of_links(
+    change: Callable[[overlay_oracle.Case, list[overlay_oracle.Link]], list[overlay_oracle.Link] | None],
+) -> Callable[[Any, Plan], Mapping[str, Any] | None]:
+    """A change of links, with all numbers as they follow from it."""
+
+    def mutate(case: overlay_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+        changed = change(case, overlay_oracle.links_of(plan))
+        return None if changed is None else overlay_oracle.told_of(case, plan, changed)
+
+    return mutate
+
+
+def _cut(case: overlay_oracle.Case, links: list[overlay_oracle.Link]) -> list[overlay_oracle.Link] | None:
+    """Drop a link without which a topic falls apart."""
+    for place in range(len(links)):
+        left = links[:place] + links[place + 1 :]
+        if not overlay_oracle.is_connected(case.sets, left):
+            return left
+    return None
+
+
+def _forwarded_by_a_stranger(case: overlay_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+    """Let a node get its first topic from one that is no neighbour of its, or that does not want it."""
+    links, sets = overlay_oracle.links_of(plan), case.sets
+    for node, topics in enumerate(case.interests[name] for name in sorted(case.interests)):
+        for other in range(len(sets)):
+            is_linked = (min(node, other), max(node, other)) in links
+            if topics and other != node and not (is_linked and min(topics) in sets[other]):
+                return {"tables": {"decisions/forwarding/00000.parquet": _first_parent(node, other)}}
+    return None
+
+
+def _first_parent(node: int, parent: int) -> Callable[[pa.Table], pa.Table]:
+    def change(table: pa.Table) -> pa.Table:
+        rows = table.to_pylist()
+        rows[node]["parents"][0] = parent
+        return pa.Table.from_pylist(rows, schema=table.schema)
+
+    return change
+
+
+def _linked_to_nobody(case: overlay_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+    rows = plan.decisions("links").to_pylist()
+    if not rows:
+        return None
+    rows[-1]["other"] = len(case.sets)
+    return {"tables": {"decisions/links.parquet": rows_into(tuple(row.values()) for row in rows)}}
+
+
+OVERLAY = Oracle(
+    cases=overlay_oracle.cases(),
+    plain=overlay_oracle.Case({"x": ("a", "b"), "y": ("b", "c"), "z": ("a", "c")}),
+    problem=lambda case, directory, rename, variant: case.problem(directory, rename),
+    variants=("topics",),
+    best=lambda case, problem: Exact(overlay_oracle.best_degree(case.sets)),
+    mutations={
+        "drop a link that matters": _of_links(_cut),
+        "list a link twice": _of_links(lambda case, links: [*links, links[-1]] if links else None),
+        "link a node to itself": _of_links(lambda case, links: [(0, 0), *links]),
+        "turn a link round": _of_links(lambda case, links: [links[0][::-1], *links[1:]] if links else None),
+        "link a node that does not exist": _linked_to_nobody,
+        "let a stranger forward": _forwarded_by_a_stranger,
+        "count a link more": _add_one("nodes", "degree"),
+        "count a topic more": _add_one("links", "topics"),
+        "use a link once more": _add_one("links", "trees"),
+        "say that a topic is wider": _add_one("topics", "diameter"),
+        "say that a tree is deeper": _add_one("topics", "depth"),
+    },
+    together=7,
+)
+
+ORACLES = {"select": SELECT, "provision": PROVISION, "overlay": OVERLAY}

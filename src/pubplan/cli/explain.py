@@ -13,13 +13,20 @@ from pubplan.cli.options import Conf, Json, Master, PlanPath, Quiet
 def explain(
     plan: PlanPath,
     topic: Annotated[
-        str | None, typer.Option("--topic", metavar="ID", help="Why is this topic served, or not, and where?")
+        str | None,
+        typer.Option(
+            "--topic", metavar="ID", help="Why is this topic served, or not, and where? How does it get to everybody?"
+        ),
     ] = None,
     subscriber: Annotated[
         str | None, typer.Option("--subscriber", metavar="ID", help="Why is this subscriber satisfied, or not?")
     ] = None,
     vm: Annotated[
         str | None, typer.Option("--vm", metavar="N", help="What does this VM carry, and could it be spared?")
+    ] = None,
+    node: Annotated[str | None, typer.Option("--node", metavar="ID", help="Why has this node so many links?")] = None,
+    link: Annotated[
+        str | None, typer.Option("--link", metavar="ID,ID", help="Why are these nodes linked, and what goes this way?")
     ] = None,
     workload: Annotated[
         Path | None,
@@ -44,7 +51,7 @@ def explain(
     read = read_plan(plan)
     read.check()
     family = family_named(read.family)
-    named = {"topic": topic, "subscriber": subscriber, "vm": vm}
+    named = {"topic": topic, "subscriber": subscriber, "vm": vm, "node": node, "link": link}
     asked = {kind: name for kind, name in named.items() if name is not None}
     if len(asked) != 1:
         kinds = " or ".join(f"--{kind}" for kind in family.explain)

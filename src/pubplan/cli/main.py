@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 from pubplan import __version__
-from pubplan.cli import describe, diff, explain, generate, ingest, methods, provision, report, reproduce, select, verify
+from pubplan.cli import (
+    describe,
+    diff,
+    explain,
+    generate,
+    ingest,
+    methods,
+    overlay,
+    provision,
+    report,
+    reproduce,
+    select,
+    verify,
+)
 from pubplan.errors import Infeasible, InputError, PubplanError, StalePlan, VerificationFailed
 
 EXIT_CODES: dict[type[PubplanError], int] = {
@@ -28,6 +41,7 @@ app.command()(ingest.ingest)
 app.command()(describe.describe)
 app.command()(select.select)
 app.command()(provision.provision)
+app.command()(overlay.overlay)
 app.command()(verify.verify)
 app.command()(explain.explain)
 app.command()(diff.diff)

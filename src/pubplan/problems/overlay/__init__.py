@@ -13,6 +13,7 @@ from pubplan.problems.overlay import dcb_m, dcbr_m, dcbr_repair, gm_m, minmax_od
 from pubplan.problems.overlay.bound import overlap_bounds
 from pubplan.problems.overlay.compare import compare_overlays
 from pubplan.problems.overlay.explain import explain_link, explain_node, explain_topic
+from pubplan.problems.overlay.measures import Measures, measures_of
 from pubplan.problems.overlay.plan import (
     DIVISION,
     DIVISION_SCHEMA,
@@ -53,4 +54,16 @@ FAMILY = Family(
 solve = partial(solve_problem, FAMILY)
 verify = partial(verify_plan, FAMILY)
 
-__all__ = ["DIVISION", "FAMILY", "FORWARDING", "LINKS", "NODES", "TOPICS", "Problem", "solve", "verify"]
+__all__ = [
+    "DIVISION",
+    "FAMILY",
+    "FORWARDING",
+    "LINKS",
+    "NODES",
+    "TOPICS",
+    "Measures",
+    "Problem",
+    "measures_of",
+    "solve",
+    "verify",
+]

@@ -1,0 +1,233 @@
+"""overlay by the definitions: plain Python, every graph, one link after the other, no cleverness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+import pubplan
+from pubplan.planning import Plan
+from pubplan.problems.overlay import LINKS, NODES, TOPICS, Problem
+
+Link = tuple[int, int]
+Interests = tuple[frozenset[str], ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Nodes by id with the topics they want; topics that nobody wants may be listed too."""
+
+    interests: Mapping[str, tuple[str, ...]]
+    others: tuple[str, ...] = ()
+
+    @property
+    def topics(self) -> list[str]:
+        return sorted({topic for topics in self.interests.values() for topic in topics} | set(self.others))
+
+    @property
+    def sets(self) -> Interests:
+        """What every node wants, by number."""
+        return tuple(frozenset(self.interests[node]) for node in sorted(self.interests))
+
+    def problem(self, directory: Path, rename: Callable[[str], str] = lambda name: name) -> Problem:
+        rates = {rename(topic): 1 for topic in self.topics}
+        interests = {rename(node): [rename(topic) for topic in topics] for node, topics in self.interests.items()}
+        return Problem(pubplan.build_workload(directory / "workload", rates, interests))
+
+
+def cases(max_nodes: int = 5, max_topics: int = 5) -> st.SearchStrategy[Case]:
+    """Small instances: nodes without topics, topics with one node or none, nodes that are alike."""
+    topics = st.lists(st.sampled_from([f"t{number}" for number in range(max_topics)]), unique=True).map(tuple)
+
+    @st.composite
+    def build(draw: st.DrawFn) -> Case:
+        nodes = [f"n{number}" for number in range(draw(st.integers(1, max_nodes)))]
+        return Case({node: draw(topics) for node in nodes}, tuple(draw(st.lists(st.just("unwanted"), max_size=1))))
+
+    return build()
+
+
+def components(sets: Interests, topic: str, links: Iterable[Link]) -> list[set[int]]:
+    """The nodes of a topic, in groups that links between them connect."""
+    groups = [{node} for node, wanted in enumerate(sets) if topic in wanted]
+    for link in links:
+        touched = [group for group in groups if group & set(link)]
+        if len(touched) == 2 and all(topic in sets[node] for node in link):
+            groups = [group for group in groups if group not in touched] + [touched[0] | touched[1]]
+    return groups
+
+
+def topics_of(sets: Interests) -> list[str]:
+    return sorted(frozenset().union(*sets))
+
+
+def is_connected(sets: Interests, links: Sequence[Link]) -> bool:
+    return all(len(components(sets, topic, links)) <= 1 for topic in topics_of(sets))
+
+
+def degrees(num_nodes: int, links: Iterable[Link]) -> list[int]:
+    counts = [0] * num_nodes
+    for link in links:
+        for node in link:
+            counts[node] += 1
+    return counts
+
+
+@cache
+def best_degree(sets: Interests) -> int:
+    """The least maximum degree of all graphs that connect every topic."""
+    useful = [(a, b) for a, b in combinations(range(len(sets)), 2) if sets[a] & sets[b]]
+    best = max(degrees(len(sets), useful), default=0)
+    for size in range(len(useful)):
+        for links in combinations(useful, size):
+            most = max(degrees(len(sets), links))
+            if most < best and is_connected(sets, links):
+                best = most
+    return best
+
+
+def worth(sets: Interests, link: Link, links: Sequence[Link]) -> int:
+    """How many topics a link would join."""
+    joined = 0
+    for topic in sets[link[0]] & sets[link[1]]:
+        groups = components(sets, topic, links)
+        joined += next(group for group in groups if link[0] in group) is not next(
+            group for group in groups if link[1] in group
+        )
+    return joined
+
+
+def greedy(
+    sets: Interests, given: Sequence[Link] = (), allowed: Iterable[int] | None = None
+) -> list[tuple[int, int, int]]:
+    """The rule of GM-M: links (node, other, topics joined) in the order of choice, beside those that are given."""
+    nodes = range(len(sets)) if allowed is None else sorted(allowed)
+    links, chosen = list(given), []
+    while True:
+        counts = degrees(len(sets), links)
+        found = [(worth(sets, link, links), link) for link in combinations(nodes, 2)]
+        found = [(joined, link) for joined, link in found if joined]
+        if not found:
+            return chosen
+        within = [(joined, link) for joined, link in found if all(counts[node] < max(counts) for node in link)]
+        joined, link = min(
+            within or found, key=lambda one: (-one[0], max(counts[one[1][0]], counts[one[1][1]]), one[1])
+        )
+        links.append(link)
+        chosen.append((*link, joined))
+
+
+def completed(sets: Interests) -> list[tuple[int, int, int]]:
+    """MinMax-ODA: links that join nothing complete every matching; only the others are returned."""
+    links: list[Link] = []
+    chosen = []
+    while not is_connected(sets, links):
+        counts = degrees(len(sets), links)
+        found = [(worth(sets, link, links), link) for link in combinations(range(len(sets)), 2) if link not in links]
+        within = [(joined, link) for joined, link in found if all(counts[node] < max(counts) for node in link)]
+        joined, link = min(
+            within or [one for one in found if one[0]],
+            key=lambda one: (-one[0], max(counts[one[1][0]], counts[one[1][1]]), one[1]),
+        )
+        links.append(link)
+        if joined:
+            chosen.append((*link, joined))
+    return chosen
+
+
+def distance(sets: Interests, topic: str, links: Sequence[Link]) -> int:
+    """The largest distance between two nodes of a topic by links between its nodes."""
+    members = [node for node, wanted in enumerate(sets) if topic in wanted]
+    longest = 0
+    for start in members:
+        seen, front = {start}, {start}
+        steps = 0
+        while front:
+            front = {
+                other
+                for link in links
+                for node, other in (link, link[::-1])
+                if node in front and other in members and other not in seen
+            }
+            seen |= front
+            steps += bool(front)
+        longest = max(longest, steps)
+    return longest
+
+
+def joins_bound(sets: Interests) -> int:
+    """The least degree whose best neighbours could bring all joins."""
+    needed = sum(len([1 for wanted in sets if topic in wanted]) - 1 for topic in topics_of(sets))
+    overlaps = [
+        sorted((len(mine & its) for place, its in enumerate(sets) if place != node), reverse=True)
+        for node, mine in enumerate(sets)
+    ]
+    degree = 0
+    while sum(sum(best[:degree]) for best in overlaps) < 2 * needed:
+        degree += 1
+    return degree
+
+
+def node_bound(sets: Interests) -> int:
+    """The most neighbours that a node needs to share all topics that it shares."""
+    most = 0
+    for node, mine in enumerate(sets):
+        others = [its for place, its in enumerate(sets) if place != node]
+        shared = mine & frozenset().union(*others)
+        overlaps = sorted((len(mine & its) for its in others), reverse=True)
+        needed = 0
+        while sum(overlaps[:needed]) < len(shared):
+            needed += 1
+        most = max(most, needed)
+    return most
+
+
+def links_of(plan: Plan) -> list[Link]:
+    table = plan.decisions(LINKS)
+    return list(zip(table["node"].to_pylist(), table["other"].to_pylist(), strict=True))
+
+
+def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
+    """Changes, as ``forge`` takes them, that put other links into a plan: with degrees, counts and objective as they
+    follow from them, and trees left as they were.
+    """
+    sets, names = case.sets, sorted(case.interests)
+    counts = degrees(len(sets), links)
+
+    def table_of(rows: Sequence[tuple[object, ...]]) -> Callable[[pa.Table], pa.Table]:
+        def change(table: pa.Table) -> pa.Table:
+            return pa.Table.from_pylist(
+                [dict(zip(table.column_names, row, strict=True)) for row in rows], schema=table.schema
+            )
+
+        return change
+
+    def with_column(name: str, values: Sequence[object]) -> Callable[[pa.Table], pa.Table]:
+        def change(table: pa.Table) -> pa.Table:
+            place = table.schema.get_field_index(name)
+            return table.set_column(place, table.schema.field(name), pa.array(values, table.schema.field(name).type))
+
+        return change
+
+    trees = {link: row["trees"] for link, row in zip(links_of(plan), plan.decisions(LINKS).to_pylist(), strict=True)}
+    rows = [(a, names[a], b, names[b], len(sets[a] & sets[b]), trees.get((a, b), 0)) for a, b in links]
+    inside = [sum(topic in sets[a] & sets[b] for a, b in links) for topic in case.topics]
+    exact = {"value": max(counts, default=0), "scale": 1}
+    bound = plan.record["bound"]
+    gap = None if not bound else abs(exact["value"] - bound) / bound
+    return {
+        "tables": {
+            f"decisions/{LINKS}.parquet": table_of(rows),
+            f"decisions/{NODES}.parquet": with_column("degree", counts),
+            f"decisions/{TOPICS}.parquet": with_column("links", inside),
+            "trajectory.parquet": table_of([(a, b, 1, "greedy") for a, b in links]),
+        },
+        "record": {"exact": exact, "objective": float(exact["value"]), "gap": gap if bound or exact["value"] else 0.0},
+    }
