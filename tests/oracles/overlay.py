@@ -231,3 +231,50 @@ def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
         },
         "record": {"exact": exact, "objective": float(exact["value"]), "gap": gap if bound or exact["value"] else 0.0},
     }
+
+
+def representatives(sets: Interests, part: Sequence[int], coverage: int) -> list[int]:
+    """Nodes of a part, each time the first with most topics that still need some, until all have enough."""
+    needed = {}
+    for topic in topics_of(sets):
+        inside = [node for node in part if topic in sets[node]]
+        outside = [node for node, wanted in enumerate(sets) if topic in wanted and node not in part]
+        needed[topic] = min(coverage, len(inside)) if outside else 0
+    chosen: list[int] = []
+    while any(needed.values()):
+        helps = {node: sum(needed[topic] > 0 for topic in sets[node]) for node in sorted(part) if node not in chosen}
+        best = max(helps, key=lambda node: (helps[node], -node))
+        chosen.append(best)
+        for topic in sets[best]:
+            needed[topic] = max(0, needed[topic] - 1)
+    return sorted(chosen)
+
+
+def combined(sets: Interests, parts: Sequence[int], coverage: int | None) -> list[tuple[int, int, int]]:
+    """Divide and conquer: the links of each part, then those between bulk nodes (part -1) and representatives, or all
+    nodes, while each part counts as connected.
+    """
+    chosen: list[tuple[int, int, int]] = []
+    met = [node for node, part in enumerate(parts) if part < 0]
+    groups = [
+        [node for node, part in enumerate(parts) if part == number] for number in range(max(parts, default=-1) + 1)
+    ]
+    for group in groups:
+        chosen += greedy(sets, allowed=group)
+        met += group if coverage is None else representatives(sets, group, coverage)
+    counts = degrees(len(sets), [link[:2] for link in chosen])
+    joined_already = [link for group in groups for link in combinations(sorted(set(group) & set(met)), 2)]
+    while True:
+        links = joined_already + [link[:2] for link in chosen]
+        found = [(worth(sets, link, links), link) for link in combinations(sorted(met), 2)]
+        found = [(joined, link) for joined, link in found if joined]
+        if not found:
+            return chosen
+        most = max(counts[node] for node in met)
+        within = [(joined, link) for joined, link in found if all(counts[node] < most for node in link)]
+        joined, link = min(
+            within or found, key=lambda one: (-one[0], max(counts[one[1][0]], counts[one[1][1]]), one[1])
+        )
+        chosen.append((*link, joined))
+        for node in link:
+            counts[node] += 1

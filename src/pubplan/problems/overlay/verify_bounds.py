@@ -43,15 +43,18 @@ def wrong_bounds(plan: Plan, entries: Entries, spark: SparkSession | None) -> li
 
 def _recomputed(entries: Entries, num_ranks: int, spark: SparkSession | None) -> tuple[tuple[int, int], int]:
     """The least degree that allows for all joins, what one less allows for, and the links that some node needs."""
-    num_nodes, num_topics, longest = entries.num_nodes, entries.num_topics, int(np.diff(entries.offsets).max(initial=0))
-    at_once = max(1, _OVERLAPS_AT_ONCE // max(1, num_nodes))
-    offsets, topics, is_shared = entries.offsets, entries.topics, entries.members > 1
+    num_nodes, longest = entries.num_nodes, int(np.diff(entries.offsets).max(initial=0))
+    members, offsets, topics = entries.members, entries.offsets, entries.topics
+    partners = min(num_nodes, int((members**2).sum()) // max(1, num_nodes))  # of a node, at most, on average
+    at_once = max(1, _OVERLAPS_AT_ONCE // max(1, partners))
+    is_shared = members > 1
+    ones = np.ones(len(topics), dtype=np.int32)
+    wants = sparse.csr_array((ones, topics, offsets), shape=(num_nodes, entries.num_topics))
+    wanted_by = wants.T.tocsr()
 
     def look(group: int) -> tuple[Int64Array, int]:
         first, last = group * at_once, min(num_nodes, (group + 1) * at_once)
-        ones = np.ones(len(topics), dtype=np.int32)
-        wants = sparse.csr_array((ones, topics, offsets), shape=(num_nodes, num_topics))
-        overlaps = (wants[first:last] @ wants.T).tocoo()
+        overlaps = (wants[first:last] @ wanted_by).tocoo()
         is_other = overlaps.row + first != overlaps.col
         keys = overlaps.row[is_other].astype(np.int64) * (longest + 1) + overlaps.data[is_other]
         counts = np.bincount(keys, minlength=(last - first) * (longest + 1)).reshape(last - first, longest + 1)
