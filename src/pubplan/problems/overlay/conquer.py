@@ -12,7 +12,7 @@ from pubplan.engine import map_blocks, stage
 from pubplan.problems.overlay.division import Division, representatives
 from pubplan.problems.overlay.greedy import Greedy, by_topic_of, components_of
 from pubplan.problems.overlay.kernels import join_groups
-from pubplan.problems.overlay.overlay import COMBINE, PART, Overlay
+from pubplan.problems.overlay.links import COMBINE, PART, Overlay
 from pubplan.problems.overlay.problem import Problem, node_rows, rows_of
 from pubplan.workload import Csr, Int32Array
 

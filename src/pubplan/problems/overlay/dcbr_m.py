@@ -8,7 +8,7 @@ from pubplan.planning import Draft, Method
 from pubplan.problems.overlay.conquer import divide_and_conquer
 from pubplan.problems.overlay.division import CoverageParameters, divide
 from pubplan.problems.overlay.draft import draft_of
-from pubplan.problems.overlay.overlay import Overlay
+from pubplan.problems.overlay.links import Overlay
 from pubplan.problems.overlay.problem import Problem
 
 if TYPE_CHECKING:

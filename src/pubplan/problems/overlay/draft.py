@@ -10,7 +10,7 @@ from pubplan.errors import Reason
 from pubplan.planning import BlockTable, Draft, Exact
 from pubplan.problems.overlay.conquer import degrees_of
 from pubplan.problems.overlay.division import NO_PART, Division
-from pubplan.problems.overlay.overlay import PHASES, Overlay
+from pubplan.problems.overlay.links import PHASES, Overlay
 from pubplan.problems.overlay.plan import (
     DIVISION,
     DIVISION_SCHEMA,

@@ -8,7 +8,7 @@ from pubplan.engine import stage
 from pubplan.planning import Draft, Method, NoParameters
 from pubplan.problems.overlay.conquer import greedy_links
 from pubplan.problems.overlay.draft import draft_of
-from pubplan.problems.overlay.overlay import GREEDY, in_one_phase
+from pubplan.problems.overlay.links import GREEDY, in_one_phase
 from pubplan.problems.overlay.problem import Problem
 
 if TYPE_CHECKING:

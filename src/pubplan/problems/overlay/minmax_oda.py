@@ -11,7 +11,7 @@ from pubplan.planning import Draft, Method, NoParameters
 from pubplan.problems.overlay.draft import draft_of
 from pubplan.problems.overlay.greedy import Greedy, by_topic_of, components_of
 from pubplan.problems.overlay.kernels import add_neighbours, complete_matching
-from pubplan.problems.overlay.overlay import GREEDY, in_one_phase
+from pubplan.problems.overlay.links import GREEDY, in_one_phase
 from pubplan.problems.overlay.problem import Problem
 from pubplan.workload import Int32Array
 

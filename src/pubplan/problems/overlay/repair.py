@@ -18,7 +18,7 @@ from pubplan.engine import draws, stage
 from pubplan.problems.overlay.conquer import degrees_of
 from pubplan.problems.overlay.greedy import Greedy, by_topic_of, common_entries, components_of
 from pubplan.problems.overlay.kernels import join_links
-from pubplan.problems.overlay.overlay import REPAIR, Overlay
+from pubplan.problems.overlay.links import REPAIR, Overlay
 from pubplan.problems.overlay.problem import Problem
 from pubplan.workload import Int32Array, Int64Array
 

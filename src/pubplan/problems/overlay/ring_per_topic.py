@@ -10,7 +10,7 @@ from pubplan.engine import draws, stage
 from pubplan.planning import Draft, Method, NoParameters
 from pubplan.problems.overlay.draft import draft_of
 from pubplan.problems.overlay.greedy import by_topic_of
-from pubplan.problems.overlay.overlay import RING, in_one_phase
+from pubplan.problems.overlay.links import RING, in_one_phase
 from pubplan.problems.overlay.problem import Problem
 from pubplan.workload import Int32Array
 
