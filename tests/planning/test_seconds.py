@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubplan.planning import Plan, planning_seconds
+from pubplan.planning import Plan, planning_seconds, stage_seconds
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,11 @@ def test_broken_json_says_nothing(tmp_path: Path) -> None:
     """A file cut short is as good as none."""
     (tmp_path / "run.json").write_text('{"seconds": {')
     assert planning_seconds(Plan(tmp_path, {"method": "m"})) is None
+
+
+def test_stages_are_told_together_or_not_at_all(tmp_path: Path) -> None:
+    """All stages of run.json, as numbers; one that is no time makes none of them believed."""
+    (tmp_path / "run.json").write_text('{"seconds": {"planning with m": 3, "writing": 0.5}}')
+    assert stage_seconds(Plan(tmp_path, {"method": "m"})) == {"planning with m": 3.0, "writing": 0.5}
+    (tmp_path / "run.json").write_text('{"seconds": {"planning with m": 3, "writing": "long"}}')
+    assert stage_seconds(Plan(tmp_path, {"method": "m"})) == {}

@@ -12,19 +12,24 @@ from pubplan.planning.plan import RUN, Plan
 READING = ("reading interests", "turning interests around")
 
 
-def planning_seconds(plan: Plan) -> float | None:
-    """Seconds that planning took, without reading the workload; None where ``run.json`` does not tell."""
+def stage_seconds(plan: Plan) -> dict[str, float]:
+    """Seconds by stage; nothing where ``run.json`` does not tell."""
     try:
         stages = read_json_object(plan.path / RUN).get("seconds")
     except InputError:
+        return {}
+    if not isinstance(stages, dict) or not all(map(_is_time, stages.values())):
+        return {}
+    return {name: float(seconds) for name, seconds in stages.items()}
+
+
+def planning_seconds(plan: Plan) -> float | None:
+    """Seconds that planning took, without reading the workload; None where ``run.json`` does not tell."""
+    stages = stage_seconds(plan)
+    planning = stages.get(f"planning with {plan.method}")
+    if planning is None:
         return None
-    planned = f"planning with {plan.method}"
-    if not isinstance(stages, dict) or planned not in stages:
-        return None
-    planning, *reading = stages[planned], *(stages.get(name, 0.0) for name in READING)
-    if not all(map(_is_time, (planning, *reading))):
-        return None
-    return max(0.0, float(planning - sum(reading)))
+    return max(0.0, planning - sum(stages.get(name, 0.0) for name in READING))
 
 
 def _is_time(value: Any) -> bool:
