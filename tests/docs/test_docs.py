@@ -13,7 +13,7 @@ from pubplan.problems import FAMILIES, family_named
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "docs" / "tutorial.md", ROOT / "docs" / "how-to" / "traces.md"]
-PYTHON_PAGES = [ROOT / "docs" / "provision.md", ROOT / "docs" / "how-to" / "prices.md"]
+PYTHON_PAGES = [ROOT / "docs" / name for name in ("overlay.md", "provision.md", "how-to/prices.md")]
 
 
 def blocks(page: Path) -> list[tuple[str, str, str]]:
