@@ -227,7 +227,9 @@ def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
             f"decisions/{LINKS}.parquet": table_of(rows),
             f"decisions/{NODES}.parquet": with_column("degree", counts),
             f"decisions/{TOPICS}.parquet": with_column("links", inside),
-            "trajectory.parquet": table_of([(a, b, 1, "greedy") for a, b in links]),
+            "trajectory.parquet": table_of(
+                [(*link, worth(sets, link, links[:place]), "greedy") for place, link in enumerate(links)]
+            ),
         },
         "record": {"exact": exact, "objective": float(exact["value"]), "gap": gap if bound or exact["value"] else 0.0},
     }

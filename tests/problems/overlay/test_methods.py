@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.examples import MANY
-from oracles.overlay import Case, cases, combined, completed, degrees, greedy, is_connected, links_of, representatives
+from oracles.overlay import (
+    Case,
+    cases,
+    combined,
+    completed,
+    degrees,
+    greedy,
+    is_connected,
+    links_of,
+    representatives,
+    worth,
+)
 
 import pubplan
 from pubplan.errors import InputError
@@ -194,6 +205,21 @@ def test_a_ring_per_topic_has_every_node_twice(shape: Problem) -> None:
     least = np.minimum(2, shape.members - 1)[rows.values]
     assert (inside[nodes, rows.values] >= least).all()
     assert (np.array(degrees(shape.num_nodes, links_of(plan))) <= 2 * np.diff(rows.offsets)).all()
+
+
+@given(cases(max_nodes=7))
+def test_orders_of_choice_are_true(case: Case) -> None:
+    """Whatever the method: taken in the order told, each link joins what it is said to."""
+    with tempfile.TemporaryDirectory() as directory:
+        problem = case.problem(Path(directory))
+        for method in FAMILY.methods:
+            trajectory = solve(problem, method, bound="none").plan.trajectory()
+            assert trajectory is not None
+            rows = [tuple(row.values()) for row in trajectory.to_pylist()]
+            links = [row[:2] for row in rows]
+            assert [row[2] for row in rows] == [
+                worth(case.sets, link, links[:place]) for place, link in enumerate(links)
+            ]
 
 
 def test_at_most_a_fifth_is_bulk() -> None:

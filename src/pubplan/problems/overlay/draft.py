@@ -126,10 +126,11 @@ def most_known(division: Division, stood: np.ndarray) -> int:
 
 
 def _busiest(links: Int32Array, degrees: Int32Array, trees: Trees, names: pa.Array) -> tuple[Reason, ...]:
-    """What keeps the maximum degree from being lower: even the least used link of the busiest node is needed."""
+    """What one link less at a busiest node would have to be made up for."""
     if not len(links):
         return ()
     node = int(np.argmax(degrees))
     least = int(trees.used[(links[:, 0] == node) | (links[:, 1] == node)].min())
-    where = f"node {names[node].as_py()!r}, whose least used link carries {least} topics"
+    topics = "1 topic" if least == 1 else f"{least} topics"
+    where = f"node {names[node].as_py()!r}, whose least used link carries {topics}"
     return (Reason("links per node", int(degrees[node]), int(degrees[node]) - 1, where),)

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 def run(problem: Problem, own: NoParameters, seed: int, spark: SparkSession | None) -> Draft:
+    rows = problem.rows
     with stage("linking nodes"):
-        links, work = greedy_links(problem.rows, problem.num_topics)
+        links, work = greedy_links(rows, problem.num_topics)
     return draft_of(problem, in_one_phase(links, GREEDY, work))
 
 

@@ -33,7 +33,7 @@ NEIGHBOURS_ROOM = 2
 FEW = 16
 """The first maximum degree that is tried is one that at most one in so many nodes exceeds."""
 
-TRIAL_ROUNDS, PROMISING = 2, 4
+TRIAL_ROUNDS, PROMISING = 3, 4
 """A maximum degree is given up if after so many rounds more than one in so many excess links is left."""
 
 LEAST_WORK = 1 << 25

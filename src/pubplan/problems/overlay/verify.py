@@ -54,7 +54,7 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
         *_wrong_nodes(problem, plan, entries, degrees),
         *_wrong_topics(problem, plan, entries, edges),
         *_wrong_division(plan, entries),
-        *_wrong_trajectory(plan, node, other, edges),
+        *_wrong_trajectory(plan, entries, node, other, edges),
     ]
     if not violations:
         violations = [
@@ -189,8 +189,10 @@ def _uncovered(entries: Entries, parts: Int64Array, stood: npt.NDArray[np.bool_]
         yield Reason("topics of parts represented", 0, short, f"{NODES}.representative")
 
 
-def _wrong_trajectory(plan: Plan, node: Int64Array, other: Int64Array, edges: Edges) -> Iterator[Reason]:
-    """The order of choice has the links of the plan, each of which joined something."""
+def _wrong_trajectory(
+    plan: Plan, entries: Entries, node: Int64Array, other: Int64Array, edges: Edges
+) -> Iterator[Reason]:
+    """The order of choice has the links of the plan, which together join all that was to be joined."""
     trajectory = plan.trajectory()
     if trajectory is None or not trajectory.schema.equals(TRAJECTORY_SCHEMA):
         yield Reason("columns", ", ".join(TRAJECTORY_SCHEMA.names), "others", "trajectory")
@@ -201,6 +203,9 @@ def _wrong_trajectory(plan: Plan, node: Int64Array, other: Int64Array, edges: Ed
     if ordered.num_rows == len(node):
         common = np.bincount(edges.links, minlength=len(node))
         joined = ordered["joined"].to_numpy()
-        wrong = int(np.count_nonzero((joined < 1) | (joined > common)))
+        wrong = int(np.count_nonzero((joined < 0) | (joined > common)))
         if wrong:
             yield Reason("links join some of their topics", 0, wrong, "trajectory")
+        joins = int(np.maximum(entries.members - 1, 0).sum())
+        if joined.sum() != joins:
+            yield Reason("joins in all", joins, int(joined.sum()), "trajectory")
