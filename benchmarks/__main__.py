@@ -1,4 +1,4 @@
-"""All benchmarks, or those named: ``python -m benchmarks startup workload pipeline select provision``."""
+"""All benchmarks, or those named: ``python -m benchmarks select overlay``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-ALL = ("startup", "workload", "pipeline", "select", "provision")
+ALL = ("startup", "workload", "pipeline", "select", "provision", "overlay")
 
 with tempfile.TemporaryDirectory(prefix="pubplan-bench-") as directory:
     for name in sys.argv[1:] or ALL:

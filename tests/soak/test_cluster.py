@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from pubplan.engine import map_blocks, spark_session
-from pubplan.generate import generate, spotify, twitter, write_raw
+from pubplan.generate import generate, spotify, twitter, uniform, write_raw
 from pubplan.pipeline import Ingest, Source, TimeWindow, ingest
-from pubplan.problems import provision
+from pubplan.problems import overlay, provision
 from pubplan.problems.select import Problem, solve, verify
 
 pytestmark = pytest.mark.soak
@@ -77,6 +77,18 @@ def test_fleets_on_the_cluster(cluster, tmp_path: Path, seen: str) -> None:
     assert killer.has_killed
     assert together.plan.digest == alone.plan.digest
     assert provision.verify(problem, together.plan, cluster).ok
+
+
+def test_overlays_on_the_cluster(cluster, tmp_path: Path) -> None:
+    """An executor killed while parts are conquered: the digest of one process."""
+    problem = overlay.Problem(generate(uniform(12_000, 1200), tmp_path / "workload"))
+    options = {"method": "dcbr-repair", "parameters": {"parts": 12}}
+    alone = overlay.solve(problem, **options)
+    with Killer(after(2.0)) as killer:
+        together = overlay.solve(problem, **options, spark=cluster)
+    assert killer.has_killed
+    assert together.plan.digest == alone.plan.digest
+    assert overlay.verify(problem, together.plan, cluster).ok
 
 
 class Killer:
