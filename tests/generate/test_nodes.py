@@ -67,3 +67,30 @@ def test_many_topics_do_not_underflow() -> None:
     offsets, topics = exponential(3, 20_000).draw(0)
     assert (np.diff(topics[: offsets[1]]) > 0).all()
     assert topics.max() < 20_000
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_sizes_can_be_told(shape, tmp_path) -> None:
+    """100 to 180 topics of 400: nobody has fewer or more, 140 on average (within 3), and the source tells the range."""
+    workload = generate(shape(1000, 400, sizes=(100, 180)), tmp_path / "workload")
+    sizes = np.diff(workload.csr().by_subscriber.offsets)
+    assert (sizes.min(), sizes.max()) == (100, 180)
+    assert sizes.mean() == pytest.approx(140, abs=3)
+    assert workload.manifest.sources[0]["sizes"] == [100, 180]
+
+
+def test_usual_sizes_are_not_recorded(tmp_path) -> None:
+    """A range that is the usual one gives the workload that there always was."""
+    usual = generate(uniform(50, 100), tmp_path / "usual")
+    told = generate(uniform(50, 100, sizes=(10, 90)), tmp_path / "told")
+    assert usual.digest == told.digest
+    assert usual.manifest.sources == told.manifest.sources
+    assert usual.manifest.sources[0].keys() == {"generator", "nodes", "topics", "seed"}
+
+
+@pytest.mark.parametrize("sizes", [(0, 5), (6, 5), (-1, 5)])
+def test_wrong_sizes_are_refused(sizes) -> None:
+    """From 1 topic on, the fewest first; one size for all is a range too."""
+    with pytest.raises(InputError, match="the fewest first"):
+        zipf(5, 5, sizes=sizes)
+    assert np.diff(zipf(5, 9, sizes=(4, 4)).draw(0)[0]).tolist() == [4] * 5

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pubplan.generate.nodes import check_size, nodes_shape
+from pubplan.generate.nodes import SIZES, Sizes, check_size, nodes_shape
 from pubplan.generate.shape import Shape
 
 RATE = 0.05
 
 
-def exponential(num_nodes: int, num_topics: int, seed: int = 0) -> Shape:
+def exponential(num_nodes: int, num_topics: int, seed: int = 0, sizes: Sizes = SIZES) -> Shape:
     """q_i proportional to exp(-0.05 i). Chen et al. do not print the rate; 0.05 gives degrees like theirs."""
     check_size(num_nodes, num_topics)
-    return nodes_shape("exponential", -RATE * np.arange(1, num_topics + 1, dtype=np.float64), num_nodes, seed)
+    return nodes_shape("exponential", -RATE * np.arange(1, num_topics + 1, dtype=np.float64), num_nodes, seed, sizes)

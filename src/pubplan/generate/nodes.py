@@ -1,14 +1,15 @@
 """Nodes with a few dozen topics each: the settings of Chen, Vitenberg, Jacobsen, *Scaling Construction of Low Fan-out
 Overlays for Topic-based Publish/Subscribe Systems* (ICDCS 2011), section VI.
 
-A node wants between 10 and 90 topics, every number equally likely; it draws them one after the other without
-replacement, topic i with probability proportional to q_i. The paper gives the range and the q_i; that sizes are uniform
-in the range is our reading.
+A node wants between 10 and 90 topics unless another range is asked for, every number equally likely; it draws them one
+after the other without replacement, topic i with probability proportional to q_i. The paper gives the range and the
+q_i; that sizes are uniform in the range is our reading.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +19,28 @@ from pubplan.errors import InputError
 from pubplan.generate.shape import Shape
 from pubplan.workload import Int32Array, Int64Array
 
-SMALLEST, LARGEST = 10, 90
+Sizes = tuple[int, int]
+
+SIZES: Sizes = (10, 90)
+"""The fewest and the most topics of a node."""
+
 MAX_NODES, MAX_TOPICS = 999_999_999, 1_000_000
 _KEYS_AT_ONCE = 1 << 22
 
 
-def nodes_shape(name: str, log_shares: npt.NDArray[np.float64], num_nodes: int, seed: int) -> Shape:
-    """``num_nodes`` nodes that draw from topics with probabilities proportional to exp(``log_shares``)."""
+def nodes_shape(name: str, log_shares: npt.NDArray[np.float64], num_nodes: int, seed: int, sizes: Sizes) -> Shape:
+    """``num_nodes`` nodes that draw from topics with probabilities proportional to exp(``log_shares``).
+
+    Raises:
+        InputError: ``sizes`` is not a range of numbers from 1 on.
+    """
+    if not 1 <= sizes[0] <= sizes[1]:
+        raise InputError(f"Nodes have from 1 topic on, the fewest first, not {sizes[0]} to {sizes[1]}.")
     num_topics = len(log_shares)
-    drawing = _Drawing(name, seed, num_nodes, log_shares)
-    parameters = {"nodes": num_nodes, "topics": num_topics, "seed": seed}
+    drawing = _Drawing(name, seed, num_nodes, log_shares, sizes)
+    parameters: dict[str, Any] = {"nodes": num_nodes, "topics": num_topics, "seed": seed}
+    if sizes != SIZES:
+        parameters["sizes"] = list(sizes)
     return Shape(name, parameters, np.ones(num_topics, dtype=np.int64), num_nodes, drawing.draw)
 
 
@@ -44,11 +57,12 @@ class _Drawing:
     seed: int
     num_nodes: int
     log_shares: npt.NDArray[np.float64]
+    sizes: Sizes
 
     def draw(self, block: int) -> tuple[Int64Array, Int32Array]:
         first, last = block_range(block, self.num_nodes)
         generator = draws(self.seed, f"{self.name}/interests", block)
-        sizes = np.minimum(generator.integers(SMALLEST, LARGEST + 1, last - first), len(self.log_shares))
+        sizes = np.minimum(generator.integers(self.sizes[0], self.sizes[1] + 1, last - first), len(self.log_shares))
         at_once = max(1, _KEYS_AT_ONCE // len(self.log_shares))
         parts = [self._topics(generator, sizes[start : start + at_once]) for start in range(0, len(sizes), at_once)]
         offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
@@ -62,7 +76,7 @@ class _Drawing:
         """
         num_topics = len(self.log_shares)
         keys = np.log(generator.standard_exponential((len(sizes), num_topics))) - self.log_shares
-        width = min(LARGEST, num_topics)
+        width = min(self.sizes[1], num_topics)
         if width < num_topics:
             nearest = np.argpartition(keys, width - 1, axis=1)[:, :width]
         else:
