@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubplan.engine import Timings, listening, stage
+from pubplan.engine import Timings, listening, stage, unheard
 
 
 class Heard:
@@ -31,6 +31,18 @@ def test_listeners_hear_every_stage() -> None:
         pass
     counted = [("advanced", "counting", 1, 3), ("advanced", "counting", 3, 3)]
     assert first.events == second.events == [("started", "counting", 3), *counted, ("ended", "counting")]
+
+
+def test_stages_can_go_unheard() -> None:
+    """Nobody hears what happens inside, even if it fails; afterwards everybody listens again."""
+    heard = Heard()
+    with listening(heard):
+        with pytest.raises(KeyError), unheard(), stage("inside", 1) as advance:
+            advance(1)
+            raise KeyError
+        with stage("outside"):
+            pass
+    assert heard.events == [("started", "outside", None), ("ended", "outside")]
 
 
 def test_a_failing_stage_ends() -> None:

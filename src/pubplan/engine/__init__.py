@@ -23,7 +23,7 @@ from pubplan.engine.draws import draws
 from pubplan.engine.files import file_sha256, read_json_object, write_bytes, write_json, write_text
 from pubplan.engine.integers import MAX_INT64, exact_dot, exact_sum
 from pubplan.engine.memory import MemoryMeter, available_bytes, require_memory
-from pubplan.engine.progress import Listener, Timings, listening, stage
+from pubplan.engine.progress import Listener, Timings, listening, stage, unheard
 from pubplan.engine.session import LOCAL_MASTER, parse_conf, spark_session
 from pubplan.engine.store import Store, open_store, working_in
 
@@ -65,6 +65,7 @@ __all__ = [
     "require_memory",
     "spark_session",
     "stage",
+    "unheard",
     "whole_directory",
     "working_in",
     "write_block",

@@ -34,6 +34,16 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
+def unheard() -> Iterator[None]:
+    """Let nobody hear the stages of the body: for what is done hundreds of times, or timed."""
+    token = _listeners.set(())
+    try:
+        yield
+    finally:
+        _listeners.reset(token)
+
+
+@contextmanager
 def stage(name: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Announce a stage; the body calls the yielded function with the amount of work done since the last call."""
     listeners = _listeners.get()
