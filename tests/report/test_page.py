@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from pubplan.planning import Plan
 from pubplan.problems.select import Problem, solve
 from pubplan.report import write_page
-from pubplan.report.frame import Chart, Section, Table, page, percent_up
+from pubplan.report.frame import Chart, Section, Sheet, Table, page, percent_up
 from pubplan.report.select import MAX_POINTS, curve, labels
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'"
@@ -113,3 +114,15 @@ def test_a_page_without_charts_runs_no_script() -> None:
     assert "<script" not in text
     chart = Chart("t", "c", {"mark": "bar"}, Table(["a"], [["1"]]))
     assert "vegaEmbed" in page("title", "lead", [Section("heading", charts=[chart])])
+
+
+def test_a_sheet_is_shown_as_it_is() -> None:
+    """Title, caption and cells are there, escaped; nothing is drawn, and charts beside it keep their numbers."""
+    sheet = Sheet(HOSTILE, "caption", Table(["a", "b"], [["x", HOSTILE]]))
+    text = page("title", "lead", [Section("heading", charts=[sheet])])
+    assert "vegaEmbed" not in text
+    assert text.count(html.escape(HOSTILE)) == 2
+    assert "<th>b</th>" in text
+    chart = Chart("t", "c", {"mark": "bar"}, Table(["a"], [["1"]]))
+    both = page("title", "lead", [Section("heading", charts=[sheet, chart])])
+    assert both.count('data-spec="spec-0"') == both.count('id="spec-0"') == 1

@@ -34,15 +34,24 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Sheet:
+    """A table that is not drawn."""
+
+    title: str
+    caption: str
+    table: Table
+
+
+@dataclass(frozen=True)
 class Section:
-    """One plan or topic of the page: a heading, sentences, large figures, small facts, charts."""
+    """One plan or topic of the page: a heading, sentences, large figures, small facts, charts and sheets."""
 
     heading: str
     sentences: Sequence[str] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     is_good: bool | None = None
-    charts: Sequence[Chart] = ()
+    charts: Sequence[Chart | Sheet] = ()
 
 
 def number_down(value: float) -> str:
@@ -106,6 +115,9 @@ def _section(section: Section, charts: list[Chart]) -> str:
         )
         parts.append(f'<dl class="figures">{cells}</dl>')
     for chart in section.charts:
+        if isinstance(chart, Sheet):
+            parts.append(f'{_heading(chart)}<div class="wide">{_table(chart.table)}</div>')
+            continue
         parts.append(_chart(chart, len(charts)))
         charts.append(chart)
     if section.facts:
@@ -114,10 +126,14 @@ def _section(section: Section, charts: list[Chart]) -> str:
     return "<section>" + "\n".join(parts) + "</section>"
 
 
+def _heading(chart: Chart | Sheet) -> str:
+    return f"<h2>{escape(chart.title)}</h2><p class='soft'>{escape(chart.caption)}</p>"
+
+
 def _chart(chart: Chart, number: int) -> str:
     return (
-        f"<h2>{escape(chart.title)}</h2><p class='soft'>{escape(chart.caption)}</p>"
-        f'<div class="chart" data-spec="spec-{number}" role="img" aria-label="{escape(chart.title)}"></div>'
+        _heading(chart)
+        + f'<div class="chart" data-spec="spec-{number}" role="img" aria-label="{escape(chart.title)}"></div>'
         f"<noscript><p>Charts need scripts; the numbers are below.</p></noscript>"
         f'<details><summary>The numbers</summary><div class="wide">{_table(chart.table)}</div></details>'
     )
