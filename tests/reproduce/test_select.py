@@ -124,7 +124,8 @@ def test_the_command_answers_in_json_and_files(cli, quick: Reproduction, tmp_pat
     ("arguments", "said"),
     [
         (["selekt"], "Did you mean 'select'"),
-        (["overlays"], "Known: all, provision, select"),
+        (["federation"], "Known: all, overlay, provision, select"),
+        (["overlay", "--scale", "2"], "--scale must be between 0.001 and 1"),
         (["select", "--scale", "2"], "--scale must be between 0.001 and 1"),
         (["select", "--scale", "nan"], "--scale must be between 0.001 and 1"),
         (["select", "--scale", "all"], "'--scale'"),

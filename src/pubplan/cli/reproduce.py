@@ -11,7 +11,7 @@ import typer
 from pubplan.cli.options import Conf, Json, Master, Quiet, Replace, Seed
 
 if TYPE_CHECKING:
-    from pubplan.report.frame import Chart, Section, Table
+    from pubplan.report.frame import Chart, Section, Sheet, Table
     from pubplan.reproduce import Figure, Reproduction
 
 FORMAT = "pubplan-figures/1"
@@ -22,7 +22,8 @@ Paper = Annotated[
     str,
     typer.Argument(
         metavar="PAPER",
-        help="select (Setty et al., INFOCOM 2014), provision (Setty et al., ICDCS 2014), or all.",
+        help="select (Setty et al., INFOCOM 2014), provision (Setty et al., ICDCS 2014), overlay (Chen et al., ICDCS "
+        "2011), or all.",
     ),
 ]
 Scale = Annotated[
@@ -85,9 +86,15 @@ def _write(out: Path, replace: bool, value: object, found: list[Reproduction]) -
 def _section(found: Reproduction) -> Section:
     from pubplan.report.frame import Section
 
-    charts = [_chart(figure) for figure in found.figures]
+    charts = [_sheet(figure) if figure.is_table else _chart(figure) for figure in found.figures]
     facts = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in found.setting.items()}
     return Section(found.paper, [found.source], facts=facts, charts=charts)
+
+
+def _sheet(figure: Figure) -> Sheet:
+    from pubplan.report.frame import Sheet
+
+    return Sheet(f"{figure.name}: {figure.title}", " ".join([f"{figure.y}.", *figure.notes]), _table(figure))
 
 
 def _chart(figure: Figure) -> Chart:
@@ -100,7 +107,7 @@ def _chart(figure: Figure) -> Chart:
             [
                 (at, value)
                 for at, value in zip(figure.at, values, strict=False)
-                if value is not None and (value > 0 or not figure.is_log)
+                if isinstance(at, int) and value is not None and (value > 0 or not figure.is_log)
             ]
             for values in (line.values, line.paper)
         )
@@ -133,7 +140,7 @@ def _table(figure: Figure) -> Table:
         rows.append([line.label, *("" if value is None else figure.told(value) for value in line.values)])
         if any(value is not None for value in line.paper):
             rows.append(["  printed in the paper", *("" if value is None else f"{value:g}" for value in line.paper)])
-    return Table([figure.x, *(f"{at:,}{figure.sign}" for at in figure.at)], rows)
+    return Table([figure.x, *map(figure.told_at, figure.at)], rows)
 
 
 def _text(found: Reproduction) -> str:

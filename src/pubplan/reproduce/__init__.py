@@ -11,7 +11,7 @@ from pubplan.reproduce.figures import Figure, Line, Reproduction
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
-PAPERS = ("select", "provision")
+PAPERS = ("select", "provision", "overlay")
 """Named after the family whose paper it is."""
 
 ALL = "all"

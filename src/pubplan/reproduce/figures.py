@@ -51,19 +51,28 @@ class Line:
 class Figure:
     """Lines over the same few values of x, and sentences on how they compare with the paper's.
 
-    ``sign`` stands behind each x where it has one, such as a percent sign; ``is_log`` makes y logarithmic.
+    ``sign`` stands behind each x where it has one, such as a percent sign; ``is_log`` makes y logarithmic. A table has
+    the names of its columns for x, and is not drawn.
     """
 
     name: str
     title: str
     x: str
     sign: str
-    at: tuple[int, ...]
+    at: tuple[int | str, ...]
     y: str
     unit: Unit
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
     is_log: bool = False
+
+    @property
+    def is_table(self) -> bool:
+        return any(isinstance(at, str) for at in self.at)
+
+    def told_at(self, at: int | str) -> str:
+        """A value of x as text."""
+        return at if isinstance(at, str) else f"{at:,}{self.sign}"
 
     def told(self, value: float) -> str:
         """A value of y as text; what rounds to 0 has no sign."""
@@ -73,11 +82,14 @@ class Figure:
     def differences(self) -> list[str]:
         """A sentence for every value that is not the paper's."""
         return [
-            f"{line.label} at {self.x} {at}{self.sign}: {self.told(value)} here, {printed:g} in the paper."
+            f"{line.label}{self._place(at)}: {self.told(value)} here, {printed:g} in the paper."
             for line in self.lines
             for at, value, printed in zip(self.at, line.values, line.paper or (None,) * len(self.at), strict=True)
             if value is not None and printed is not None and self._differ(value, printed)
         ]
+
+    def _place(self, at: int | str) -> str:
+        return f", {at}" if isinstance(at, str) else f" at {self.x} {at}{self.sign}"
 
     def _differ(self, value: float, printed: float) -> bool:
         if self.is_log or self.unit not in ("share", "percent"):

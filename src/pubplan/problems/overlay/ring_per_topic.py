@@ -20,17 +20,23 @@ if TYPE_CHECKING:
 
 
 def run(problem: Problem, own: NoParameters, seed: int, spark: SparkSession | None) -> Draft:
-    rows = problem.rows
+    _ = problem.rows  # read before the clock runs
     with stage("closing rings"):
-        links = _links(problem, rows, seed)
-        mine, its, spans = common_entries(rows, links)
-        no_caps = np.full(problem.num_nodes, NO_LIMIT, dtype=np.int32)
-        join_links(components_of(rows), links, spans, mine, its, np.zeros_like(no_caps), no_caps)
+        links = ring_links(problem, seed)
     return draft_of(problem, in_one_phase(links, RING, len(links)))
 
 
+def ring_links(problem: Problem, seed: int) -> Int32Array:
+    """The links of all rings, ring by ring, each link once, and what it joins then."""
+    rows = problem.rows
+    links = _links(problem, rows, seed)
+    mine, its, spans = common_entries(rows, links)
+    no_caps = np.full(problem.num_nodes, NO_LIMIT, dtype=np.int32)
+    join_links(components_of(rows), links, spans, mine, its, np.zeros_like(no_caps), no_caps)
+    return links
+
+
 def _links(problem: Problem, rows: Csr, seed: int) -> Int32Array:
-    """The links of all rings, ring by ring, each link once; what they join is yet to be found."""
     by_topic = by_topic_of(rows, problem.num_topics)
     topics = np.repeat(np.arange(problem.num_topics), np.diff(by_topic.offsets))
     order = np.lexsort((draws(seed, "overlay/rings").random(len(topics)), topics))

@@ -50,7 +50,7 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
     edges = edges_of(entries, node, other)
     degrees = np.bincount(np.concatenate([node, other]), minlength=entries.num_nodes)
     violations = [
-        *_unconnected(entries, edges),
+        *unconnected(entries, edges),
         *_wrong_nodes(problem, plan, entries, degrees),
         *_wrong_topics(problem, plan, entries, edges),
         *_wrong_division(plan, entries),
@@ -102,7 +102,7 @@ def _wrong_links(problem: Problem, plan: Plan) -> list[Reason]:
     return found
 
 
-def _unconnected(entries: Entries, edges: Edges) -> list[Reason]:
+def unconnected(entries: Entries, edges: Edges) -> list[Reason]:
     """Every topic's nodes are connected by links between them."""
     num_entries = len(entries.topics)
     if num_entries == 0:

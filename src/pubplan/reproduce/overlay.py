@@ -1,0 +1,65 @@
+"""Tables II to IV, Fig. 2 and Fig. 4 to 10 of Chen et al., on nodes drawn as theirs.
+
+C. Chen, R. Vitenberg, H.-A. Jacobsen: Scaling Construction of Low Fan-out Overlays for Topic-based Publish/Subscribe
+Systems. ICDCS 2011.
+
+The paper has up to 8000 nodes. At a smaller scale no overlay has more than that share of them: where nodes are counted
+along x, all counts shrink; elsewhere the paper's count is kept if it is small enough. DCB-M and DCBR-M choose p as the
+paper does. The paper prints its tables, and of the figures what its text tells; the notes set that beside ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pubplan.engine import stage
+from pubplan.errors import InputError
+from pubplan.reproduce.figures import Reproduction
+from pubplan.reproduce.overlay_figures import (
+    by_coverage,
+    by_distribution,
+    by_nodes,
+    by_parts,
+    by_sizes,
+    by_topics,
+    naive_parts,
+    rings,
+)
+from pubplan.reproduce.overlay_runs import NAIVE, RING_PT, Setting, measured, naive, ring_pt
+from pubplan.reproduce.overlay_sweeps import LEAST_NODES, MOST_NODES, Bench
+from pubplan.reproduce.overlay_tables import NODES, PLANNERS, RUNS, TOPICS, tables
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+SOURCE = (
+    "C. Chen, R. Vitenberg, H.-A. Jacobsen: Scaling Construction of Low Fan-out Overlays for Topic-based "
+    "Publish/Subscribe Systems. ICDCS 2011"
+)
+
+DEFAULT_SCALE = 0.25
+FIGURES = (naive_parts, by_parts, by_coverage, by_distribution, by_nodes, by_topics, by_sizes, rings)
+
+
+def reproduce(scale: float, seed: int = 0, spark: SparkSession | None = None) -> Reproduction:
+    """Plan overlays in every way and draw what the paper's tables and figures show.
+
+    Raises:
+        InputError: ``scale`` is out of range.
+        VerificationFailed: an overlay leaves a topic unconnected.
+    """
+    if not 0.001 <= scale <= 1:
+        raise InputError(f"--scale must be between 0.001 and 1, not {scale}.")
+    bench = Bench(scale, seed, spark)
+    with stage("compiling"):
+        every = {**PLANNERS, NAIVE: naive, RING_PT: ring_pt}
+        measured(Setting(LEAST_NODES, TOPICS), every, seed, spark)
+    figures = [*tables(bench), *(figure for make in FIGURES for figure in make(bench))]
+    setting = {
+        "scale": scale,
+        "seed": seed,
+        "most nodes": bench.nodes(MOST_NODES),
+        "nodes of the tables": bench.nodes(NODES),
+        "runs of the tables": bench.runs(RUNS, least=2),
+    }
+    return Reproduction("overlay", SOURCE, setting, tuple(figures))

@@ -1,0 +1,159 @@
+"""Overlays planned and timed for the tables and figures of Chen et al. (ICDCS 2011).
+
+What is timed is the algorithm alone: no reading, no drafting of plans, no files. Every overlay is then checked to
+connect every topic.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pubplan.engine import Keeper, unheard
+from pubplan.errors import VerificationFailed
+from pubplan.generate import exponential, generate, uniform, zipf
+from pubplan.generate.nodes import SIZES, Sizes
+from pubplan.problems.overlay import Problem
+from pubplan.problems.overlay.conquer import degrees_of, divide_and_conquer, greedy_links
+from pubplan.problems.overlay.dcbr_m import overlay_of
+from pubplan.problems.overlay.dcbr_repair import RepairParameters
+from pubplan.problems.overlay.division import BulkParameters, CoverageParameters, PartParameters, divide
+from pubplan.problems.overlay.draft import most_known
+from pubplan.problems.overlay.overlay import GREEDY, PART, RING, Overlay, in_one_phase
+from pubplan.problems.overlay.repair import repair
+from pubplan.problems.overlay.ring_per_topic import ring_links
+from pubplan.problems.overlay.verify import unconnected
+from pubplan.problems.overlay.verify_entries import edges_of, read_entries
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+UNIFORM, ZIPF, EXPONENTIAL = "uniform", "Zipf", "exponential"
+SHAPES = {UNIFORM: uniform, ZIPF: zipf, EXPONENTIAL: exponential}
+
+GM_M, DCB_M, DCBR_M, NAIVE, RING_PT, REPAIR = "GM-M", "DCB-M", "DCBR-M", "naive", "RingPT", "dcbr-repair"
+
+MODEL = "paper"
+"""The paper chooses p by Lemma 16; what pubplan predicts work by gives fewer parts."""
+
+Planner = Callable[[Problem, int, "SparkSession | None"], Overlay]
+
+
+def gm_m(problem: Problem, seed: int, spark: SparkSession | None) -> Overlay:
+    links, work = greedy_links(problem.rows, problem.num_topics)
+    return in_one_phase(links, GREEDY, work)
+
+
+def ring_pt(problem: Problem, seed: int, spark: SparkSession | None) -> Overlay:
+    links = ring_links(problem, seed)
+    return in_one_phase(links, RING, len(links))
+
+
+def naive(problem: Problem, seed: int, spark: SparkSession | None) -> Overlay:
+    division = divide(problem, PartParameters(model=MODEL), seed, eta=problem.num_topics)
+    return divide_and_conquer(problem, division, None, spark)
+
+
+def dcb_m(parts: int | None = None) -> Planner:
+    own = BulkParameters(parts, MODEL)
+
+    def plan(problem: Problem, seed: int, spark: SparkSession | None) -> Overlay:
+        return divide_and_conquer(problem, divide(problem, own, seed, eta=own.eta), None, spark)
+
+    return plan
+
+
+def dcbr_m(parts: int | None = None, coverage: int = CoverageParameters.coverage) -> Planner:
+    own = CoverageParameters(parts, MODEL, coverage=coverage)
+    return lambda problem, seed, spark: overlay_of(problem, own, seed, spark)
+
+
+def dcbr_repair(problem: Problem, seed: int, spark: SparkSession | None) -> Overlay:
+    """As pubplan plans it unless told otherwise."""
+    own = RepairParameters()
+    return repair(problem, overlay_of(problem, own, seed, spark), own.effort, seed)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Nodes that draw their topics."""
+
+    nodes: int
+    topics: int
+    shape: str = UNIFORM
+    sizes: Sizes = SIZES
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one overlay gives to the tables and figures, or several on average.
+
+    Attributes:
+        degree: the maximum degree, D in the paper.
+        mean: the mean degree, d in the paper.
+        inner: the maximum degree within parts.
+        representatives: |R| / |L|, the share of light nodes that stand for their part.
+        known: the pn-ratio, the share of all nodes that one has to know at most.
+    """
+
+    degree: float
+    mean: float
+    inner: float
+    representatives: float
+    known: float
+    seconds: float
+
+    @classmethod
+    def of(cls, problem: Problem, overlay: Overlay, seconds: float) -> Run:
+        links, num_nodes, division = overlay.links, problem.num_nodes, overlay.division
+        representatives, known = 0.0, 1.0
+        if division is not None and overlay.is_representative is not None and overlay.coverage is not None:
+            representatives = int(np.count_nonzero(overlay.is_representative)) / max(1, division.num_light)
+            known = most_known(division, overlay.is_representative) / num_nodes
+        return cls(
+            degree=float(degrees_of(links, num_nodes).max()),
+            mean=2 * len(links) / num_nodes,
+            inner=float(degrees_of(links[overlay.phases == PART], num_nodes).max()),
+            representatives=representatives,
+            known=known,
+            seconds=seconds,
+        )
+
+    @classmethod
+    def average(cls, runs: Sequence[Run]) -> Run:
+        return cls(*(sum(getattr(run, each.name) for run in runs) / len(runs) for each in fields(cls)))
+
+
+def measured(
+    setting: Setting, planners: Mapping[str, Planner], seed: int, spark: SparkSession | None
+) -> dict[str, Run]:
+    """Plan with every planner for nodes drawn with ``seed``, unheard.
+
+    Raises:
+        VerificationFailed: an overlay leaves a topic unconnected.
+    """
+    keeper = Keeper()
+    shape = SHAPES[setting.shape](setting.nodes, setting.topics, seed, setting.sizes)
+    found = {}
+    with unheard():
+        problem = Problem(generate(shape, keeper.path / "workload"))
+        _ = problem.rows, problem.members  # read before time is taken
+        for name, planner in planners.items():
+            start = time.perf_counter()
+            overlay = planner(problem, seed, spark)
+            seconds = time.perf_counter() - start
+            _check(problem, overlay)
+            found[name] = Run.of(problem, overlay, seconds)
+    return found
+
+
+def _check(problem: Problem, overlay: Overlay) -> None:
+    entries = read_entries(problem)
+    node, other = (overlay.links[:, column].astype(np.int64) for column in range(2))
+    violations = unconnected(entries, edges_of(entries, node, other))
+    if violations:
+        raise VerificationFailed("An overlay for the figures fails.", violations)

@@ -1,0 +1,134 @@
+"""Overlays over a growing number of something, and the charts that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pubplan.engine import stage
+from pubplan.reproduce.figures import Figure, Line, Unit
+from pubplan.reproduce.overlay_runs import GM_M, Planner, Run, Setting, measured
+
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+MOST_NODES, LEAST_NODES = 8000, 100
+
+Points = Mapping[int, tuple[Setting, Mapping[str, Planner]]]
+"""Who plans for what, at each x. GM-M always does."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Runs by x and planner; ``label`` tells it from others in the same figure."""
+
+    runs: Mapping[int, Mapping[str, Run]]
+    label: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        return list(next(iter(self.runs.values())))
+
+    def called(self, name: str) -> str:
+        return f"{name}, {self.label}" if self.label else name
+
+    def values(self, name: str, value: Callable[[Run], float]) -> list[float]:
+        return [value(runs[name]) for runs in self.runs.values()]
+
+    def above(self, name: str, value: Callable[[Run], float], base: str = GM_M) -> list[float]:
+        """By how much one is above another, at each x."""
+        return [value(runs[name]) - value(runs[base]) for runs in self.runs.values()]
+
+    def times(self, name: str) -> list[float]:
+        """Time in percent of that of GM-M, at each x."""
+        return [100 * runs[name].seconds / runs[GM_M].seconds for runs in self.runs.values()]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """At which scale, with which seed and where overlays are planned."""
+
+    scale: float
+    seed: int
+    spark: SparkSession | None = None
+
+    def runs(self, at_full_scale: int, least: int = 1) -> int:
+        """How often to plan for the same setting."""
+        return max(least, round(self.scale * at_full_scale))
+
+    def counts(self, *nodes: int) -> tuple[int, ...]:
+        """Counts of nodes to go through, each shrunk; those that shrink to the same are one."""
+        return tuple(dict.fromkeys(max(LEAST_NODES, round(self.scale * count)) for count in nodes))
+
+    def nodes(self, count: int) -> int:
+        """A count of nodes that stays unless it is too large."""
+        return min(count, max(LEAST_NODES, round(self.scale * MOST_NODES)))
+
+    def sweep(self, name: str, points: Points, num_runs: int = 1, label: str = "") -> Sweep:
+        """Plan ``num_runs`` times at each point, with other nodes each time."""
+        found = {}
+        with stage(f"planning for {name}" + (f", {label}" if label else ""), num_runs * len(points)) as advance:
+            for x, (setting, planners) in points.items():
+                runs = []
+                for number in range(num_runs):
+                    runs.append(measured(setting, planners, self.seed + number, self.spark))
+                    advance(1)
+                found[x] = {each: Run.average([run[each] for run in runs]) for each in planners}
+        return Sweep(found, label)
+
+
+def degree(run: Run) -> float:
+    return run.degree
+
+
+def mean_degree(run: Run) -> float:
+    return run.mean
+
+
+def mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Charts of the same sweeps; GM-M, which is the whole, is left out of those in percent."""
+
+    name: str
+    x: str
+    sweeps: Sequence[Sweep]
+    about: str
+
+    def of(
+        self, title: str, y: str, what: str, values: Callable[[Sweep, str], Sequence[float]], *notes: str, unit: Unit
+    ) -> Figure:
+        lines = [
+            Line(sweep.called(name), what, tuple(values(sweep, name)))
+            for sweep in self.sweeps
+            for name in sweep.names
+            if unit != "percent" or name != GM_M
+        ]
+        at = tuple(self.sweeps[0].runs)
+        return Figure(self.name, f"{title}, {self.about}", self.x, "", at, y, unit, tuple(lines), notes)
+
+    def degrees(self, *notes: str) -> Figure:
+        def values(sweep: Sweep, name: str) -> list[float]:
+            return sweep.values(name, degree)
+
+        return self.of("maximum degree", "links of the busiest node", "maximum degree", values, *notes, unit="number")
+
+    def means(self, *notes: str) -> Figure:
+        def values(sweep: Sweep, name: str) -> list[float]:
+            return sweep.values(name, mean_degree)
+
+        return self.of("mean degree", "links per node", "mean degree", values, *notes, unit="number")
+
+    def times(self, *notes: str) -> Figure:
+        return self.of("time against GM-M", "% of the time of GM-M", "time", Sweep.times, *notes, unit="percent")
+
+    def known(self, *notes: str) -> Figure:
+        def values(sweep: Sweep, name: str) -> list[float]:
+            return [100 * known for known in sweep.values(name, lambda run: run.known)]
+
+        return self.of("nodes to know", "pn-ratio in % of all nodes", "nodes to know", values, *notes, unit="percent")
