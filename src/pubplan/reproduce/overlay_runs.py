@@ -23,7 +23,7 @@ from pubplan.problems.overlay.dcbr_m import overlay_of
 from pubplan.problems.overlay.dcbr_repair import RepairParameters
 from pubplan.problems.overlay.division import BulkParameters, CoverageParameters, PartParameters, divide
 from pubplan.problems.overlay.draft import most_known
-from pubplan.problems.overlay.overlay import GREEDY, PART, RING, Overlay, in_one_phase
+from pubplan.problems.overlay.links import GREEDY, PART, RING, Overlay, in_one_phase
 from pubplan.problems.overlay.repair import repair
 from pubplan.problems.overlay.ring_per_topic import ring_links
 from pubplan.problems.overlay.verify import unconnected
