@@ -29,7 +29,7 @@ def test_the_first_draw_follows_the_shares(shape) -> None:
     expected = {
         "uniform": np.ones(5),
         "zipf": np.arange(1, 6) ** -2.0,
-        "exponential": np.exp(-0.05 * np.arange(1, 6)),
+        "exponential": np.exp(-0.1 * np.arange(1, 6)),
     }
     probabilities = expected[shape.__name__] / expected[shape.__name__].sum()
     drawing = shape(60_000, 5).draw.__self__
@@ -63,7 +63,7 @@ def test_empty_shapes_are_refused(nodes: int, topics: int) -> None:
 
 
 def test_many_topics_do_not_underflow() -> None:
-    """exp(-0.05 i) is 0 in floats for i above 15 000; draws still reach beyond by need."""
+    """exp(-0.1 i) is 0 in floats for i above 7500; draws still reach beyond by need."""
     offsets, topics = exponential(3, 20_000).draw(0)
     assert (np.diff(topics[: offsets[1]]) > 0).all()
     assert topics.max() < 20_000

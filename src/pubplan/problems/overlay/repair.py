@@ -36,6 +36,9 @@ FEW = 16
 TRIAL_ROUNDS, PROMISING = 3, 4
 """A maximum degree is given up if after so many rounds more than one in so many excess links is left."""
 
+HARDER = 2
+"""A lower maximum degree is tried if there is at least so many times the work left that the last one took."""
+
 LEAST_WORK = 1 << 25
 """Steps that may be spent on any overlay: about a tenth of a second."""
 
@@ -81,9 +84,9 @@ class _Repairer:
         self.best = _State(overlay.links, overlay.phases, spans, degrees_of(overlay.links, problem.num_nodes))
 
     def lower(self) -> bool:
-        """Try to take load from the busiest nodes; says whether that went as far as it was tried."""
+        """Try to take load from the busiest nodes; says whether that went well enough to be tried again."""
         state = self.best
-        cap = self._next_cap(state.degrees)
+        cap, before = self._next_cap(state.degrees), self._left
         most, rounds, failures = state.excess(cap), 0, 0
         while cap >= 1 and state.excess(cap) > 0:
             found = self._try(state, cap, failures)
@@ -97,7 +100,7 @@ class _Repairer:
                 state = found
             if failures > PATIENCE or (rounds == TRIAL_ROUNDS and PROMISING * state.excess(cap) > most):
                 return False
-        return cap >= 1
+        return cap >= 1 and self._left >= HARDER * (before - self._left)
 
     def _next_cap(self, degrees: Int32Array) -> int:
         """The least maximum degree that few nodes exceed, or one less than there is."""
