@@ -18,7 +18,7 @@ from pubplan.engine import spark_session
 from pubplan.workload import Workload
 
 _COMMON = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_blob": True, "derandomize": True}
-settings.register_profile("test", max_examples=30, **_COMMON)
+settings.register_profile("test", max_examples=12, **_COMMON)
 settings.register_profile("soak", max_examples=100, **_COMMON)
 settings.load_profile(os.environ.get("PUBPLAN_EXAMPLES", "test"))
 
