@@ -189,6 +189,22 @@ def node_bound(sets: Interests) -> int:
     return most
 
 
+def forced_bound(sets: Interests) -> int:
+    """Topics of two nodes force a link; one more is needed for what those linked so do not share."""
+    forced: list[set[int]] = [set() for _ in sets]
+    for topic in topics_of(sets):
+        members = [node for node, wanted in enumerate(sets) if topic in wanted]
+        if len(members) == 2:
+            for node in members:
+                forced[node] |= set(members) - {node}
+    most = 0
+    for node, mine in enumerate(sets):
+        shared = {topic for place, its in enumerate(sets) if place != node for topic in mine & its}
+        covered = {topic for other in forced[node] for topic in sets[other]}
+        most = max(most, len(forced[node]) + bool(shared - covered))
+    return most
+
+
 def links_of(plan: Plan) -> list[Link]:
     table = plan.decisions(LINKS)
     return list(zip(table["node"].to_pylist(), table["other"].to_pylist(), strict=True))

@@ -101,6 +101,7 @@ SELECT = Oracle(
         "serve a topic that does not exist": _of_served(_serve_nobody),
         "repeat a topic": _of_served(lambda case, t: _served([*_rows(t), *_rows(t)]) if t.num_rows else None),
     },
+    together=2,
 )
 
 

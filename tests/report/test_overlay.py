@@ -300,7 +300,7 @@ def test_a_plan_comes_with_its_numbers(plan: Plan) -> None:
         "topic diameters": "mean 1.50, worst 3",
         "tree depths": "mean 1.25, worst 2",
         "seconds": "linking nodes 1.250, spanning topics 0.500",
-        "bounds": "joins 2, node 2",
+        "bounds": "forced 2, joins 2, node 2",
     }
     assert {name: found.facts[name] for name in expected} == expected
     assert "eta" not in found.facts

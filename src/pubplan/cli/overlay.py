@@ -41,7 +41,10 @@ Effort = Annotated[
         "--effort", help="Work that dcbr-repair may spend on repair, in multiples of dcbr-m's. Default: 0.25."
     ),
 ]
-Bound = Annotated[str | None, typer.Option("--bound", help="joins (the default, with node beside it), node or none.")]
+Bound = Annotated[
+    str | None,
+    typer.Option("--bound", help="joins (the default, with forced and node beside it), forced, node or none."),
+]
 
 _OWN = ("eta", "coverage", "parts", "effort")
 

@@ -292,14 +292,3 @@ def test_executors_change_nothing_with_spark(shape: Problem, spark) -> None:
     """Parts, forwarding, bounds and their verification as tasks."""
     here, there = solve(shape, "dcbr-repair"), solve(shape, "dcbr-repair", spark=spark)
     assert there.plan.digest == here.plan.digest
-
-
-def test_several_blocks_of_nodes(tmp_path: Path) -> None:
-    """More nodes than a block holds, a few per topic."""
-    num_nodes = 66_000
-    interests = {f"n{node:06}": [f"t{node // 3:06}", f"t{(node + 7) % num_nodes // 3:06}"] for node in range(num_nodes)}
-    rates = dict.fromkeys({topic for topics in interests.values() for topic in topics}, 1)
-    problem = Problem(pubplan.build_workload(tmp_path / "workload", rates, interests))
-    plan = solve(problem, "dcbr-m", parameters={"parts": 3}).plan
-    assert plan.num_decision_blocks("forwarding") == 2
-    assert plan.record["verified"]

@@ -16,6 +16,7 @@ from oracles.overlay import (
     best_degree,
     cases,
     distance,
+    forced_bound,
     is_connected,
     joins_bound,
     links_of,
@@ -155,7 +156,7 @@ def test_blocks_of_forwarding_are_counted(problem: Problem, plan: Plan, tmp_path
         read_plan(forged.path)
 
 
-@pytest.mark.parametrize("bound", ["joins", "node"])
+@pytest.mark.parametrize("bound", ["forced", "joins", "node"])
 @pytest.mark.parametrize("by", [-1, 1])
 def test_other_bounds_than_recomputed_are_named(
     problem: Problem, plan: Plan, tmp_path: Path, bound: str, by: int
@@ -180,7 +181,8 @@ def test_bounds_and_diameters_are_those_of_the_definitions(case: Case) -> None:
     with tempfile.TemporaryDirectory() as directory:
         plan = solve(case.problem(Path(directory)), "gm-m").plan
         bounds, links = plan.record["bounds"], links_of(plan)
-        assert bounds == {"joins": joins_bound(case.sets), "node": node_bound(case.sets)}
+        told = {"forced": forced_bound(case.sets), "joins": joins_bound(case.sets), "node": node_bound(case.sets)}
+        assert bounds == told
         told = {row["topic_id"]: row["diameter"] for row in plan.decisions("topics").to_pylist()}
         assert told == {topic: distance(case.sets, topic, links) for topic in case.topics}
 
@@ -188,4 +190,4 @@ def test_bounds_and_diameters_are_those_of_the_definitions(case: Case) -> None:
 @given(cases(max_nodes=5))
 def test_bounds_are_never_above_the_best(case: Case) -> None:
     best = best_degree(case.sets)
-    assert max(joins_bound(case.sets), node_bound(case.sets)) <= best
+    assert max(joins_bound(case.sets), node_bound(case.sets), forced_bound(case.sets)) <= best

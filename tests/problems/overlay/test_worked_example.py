@@ -91,7 +91,7 @@ def test_the_plan_is_that_of_the_page(problem: Problem, result: Result) -> None:
 def test_the_bound_is_that_of_the_page(result: Result) -> None:
     """6 joins, of which one link per node allows for 4 and two for 6; A shares three topics, two with one neighbour."""
     assert (result.objective, result.bound, result.gap) == (2, 2, 0)
-    assert result.bounds == {"joins": 2, "node": 2}
+    assert result.bounds == {"forced": 2, "joins": 2, "node": 2}
     assert result.plan.certificate("joins").evidence == {"joins": 6, "reached_with_one_less": 4}
 
 

@@ -10,7 +10,7 @@ from functools import partial
 
 from pubplan.planning import Bound, Family, solve_problem, verify_plan
 from pubplan.problems.overlay import dcb_m, dcbr_m, dcbr_repair, gm_m, minmax_oda, naive_dc, ring_per_topic
-from pubplan.problems.overlay.bound import overlap_bounds
+from pubplan.problems.overlay.bound import forced_bound, overlap_bounds
 from pubplan.problems.overlay.compare import compare_overlays
 from pubplan.problems.overlay.explain import explain_link, explain_node, explain_topic
 from pubplan.problems.overlay.measures import Measures, measures_of
@@ -29,7 +29,11 @@ from pubplan.problems.overlay.problem import Problem
 from pubplan.problems.overlay.verify import verify as evaluate
 
 _METHODS = tuple(module.METHOD for module in (gm_m, minmax_oda, naive_dc, dcb_m, dcbr_m, dcbr_repair, ring_per_topic))
-_BOUNDS = (Bound("node", overlap_bounds), Bound("joins", overlap_bounds, beside=("node",)))
+_BOUNDS = (
+    Bound("forced", forced_bound),
+    Bound("node", overlap_bounds),
+    Bound("joins", overlap_bounds, beside=("forced", "node")),
+)
 
 FAMILY = Family(
     name="overlay",

@@ -5,6 +5,8 @@
   with others. The least D for which that reaches all joins is a bound.
 * ``node``: the neighbours of a node must share with it each topic that it shares with anybody. The least k whose k
   largest overlaps add up to that many topics is a bound, for every node.
+* ``forced`` (ours): the two nodes of a topic that nobody else wants must be linked. So a node has at least as many
+  links as there are others with whom it is alone in a topic, and one more if these do not share all that it shares.
 """
 
 from __future__ import annotations
@@ -15,13 +17,16 @@ import numpy as np
 
 from pubplan.engine import block_groups, map_blocks, stage
 from pubplan.planning import Certificate, Draft, Exact
-from pubplan.problems.overlay.greedy import by_topic_of
+from pubplan.problems.overlay.greedy import by_topic_of, common_entries
 from pubplan.problems.overlay.kernels import sum_overlaps
 from pubplan.problems.overlay.problem import Problem, node_rows
 from pubplan.workload import Int64Array
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
+
+NODES_AT_ONCE = 256
+"""Nodes are compared with all others in groups of so many."""
 
 
 def overlap_bounds(problem: Problem, draft: Draft, spark: SparkSession | None) -> tuple[Certificate, ...]:
@@ -51,8 +56,19 @@ def overlap_bounds(problem: Problem, draft: Draft, spark: SparkSession | None) -
     return Certificate("joins", Exact(degree), evidence), Certificate("node", Exact(needed))
 
 
-NODES_AT_ONCE = 256
-"""Nodes are compared with all others in groups of so many."""
+def forced_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> tuple[Certificate, ...]:
+    """The most links that topics of two nodes force upon one."""
+    rows = problem.rows
+    by_topic = by_topic_of(rows, problem.num_topics)
+    firsts = by_topic.offsets[:-1][problem.members == 2]
+    pairs = np.unique(np.column_stack([by_topic.nodes[firsts], by_topic.nodes[firsts + 1]]), axis=0)
+    mine, its, _ = common_entries(rows, pairs)
+    is_open = problem.members[rows.values] > 1
+    is_open[mine] = is_open[its] = False
+    nodes = np.repeat(np.arange(rows.num_rows), np.diff(rows.offsets))
+    links = np.bincount(pairs.ravel(), minlength=rows.num_rows)
+    links += np.bincount(nodes[is_open], minlength=rows.num_rows) > 0
+    return (Certificate("forced", Exact(int(links.max(initial=0))), {"links": len(pairs)}),)
 
 
 def num_joins(problem: Problem) -> int:

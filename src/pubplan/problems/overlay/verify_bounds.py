@@ -10,7 +10,7 @@ from scipy import sparse
 from pubplan.engine import map_blocks
 from pubplan.errors import Reason
 from pubplan.planning import Plan, sums_by_row
-from pubplan.problems.overlay.verify_entries import Entries
+from pubplan.problems.overlay.verify_entries import Entries, edges_of
 from pubplan.workload import Int64Array
 
 if TYPE_CHECKING:
@@ -22,23 +22,36 @@ _OVERLAPS_AT_ONCE = 1 << 22
 
 def wrong_bounds(plan: Plan, entries: Entries, spark: SparkSession | None) -> list[Reason]:
     """Bounds that a plan names and that do not hold, or are not what they claim to be."""
-    named = set(plan.record["bounds"]) & {"joins", "node"}
-    if not named:
-        return []
-    joins, needed = _recomputed(entries, plan.exact.value, spark)
-    total = int(np.maximum(entries.members - 1, 0).sum())
+    named = set(plan.record["bounds"])
+    expected: dict[str, tuple[int, dict[str, int]]] = {}
+    if "forced" in named:
+        expected["forced"] = _forced(entries)
+    if named & {"joins", "node"}:
+        joins, needed = _recomputed(entries, plan.exact.value, spark)
+        total = int(np.maximum(entries.members - 1, 0).sum())
+        expected |= {"joins": (joins[0], {"joins": total, "reached_with_one_less": joins[1]}), "node": (needed, {})}
     found = []
-    for name, degree, evidence in (
-        ("joins", joins[0], {"joins": total, "reached_with_one_less": joins[1]}),
-        ("node", needed, {}),
-    ):
-        if name in named:
-            told = plan.certificate(name)
-            if told.bound.scale != 1 or told.bound.value != degree:
-                found.append(Reason("bound as recomputed", degree, float(told.bound), name))
-            if dict(told.evidence) != evidence:
-                found.append(Reason("evidence as recomputed", str(evidence), str(dict(told.evidence)), name))
+    for name in sorted(named & expected.keys()):
+        (degree, evidence), told = expected[name], plan.certificate(name)
+        if told.bound.scale != 1 or told.bound.value != degree:
+            found.append(Reason("bound as recomputed", degree, float(told.bound), name))
+        if dict(told.evidence) != evidence:
+            found.append(Reason("evidence as recomputed", str(evidence), str(dict(told.evidence)), name))
     return found
+
+
+def _forced(entries: Entries) -> tuple[int, dict[str, int]]:
+    """The most links that topics of two nodes force upon one, and how many they force in all."""
+    order = np.argsort(entries.topics, kind="stable")
+    in_pairs = entries.nodes[order][entries.members[entries.topics[order]] == 2].reshape(-1, 2)
+    keys = np.unique(in_pairs[:, 0] * max(1, entries.num_nodes) + in_pairs[:, 1])
+    node, other = np.divmod(keys, max(1, entries.num_nodes))
+    edges = edges_of(entries, node, other)
+    is_open = entries.members[entries.topics] > 1
+    is_open[np.concatenate([edges.mine, edges.its])] = False
+    links = np.bincount(np.concatenate([node, other]), minlength=entries.num_nodes)
+    links += np.bincount(entries.nodes[is_open], minlength=entries.num_nodes) > 0
+    return int(links.max(initial=0)), {"links": len(keys)}
 
 
 def _recomputed(entries: Entries, num_ranks: int, spark: SparkSession | None) -> tuple[tuple[int, int], int]:
