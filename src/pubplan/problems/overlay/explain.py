@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from pubplan.engine import BLOCK_ROWS, BLOCK_SHIFT
 from pubplan.errors import InputError
 from pubplan.planning import Explanation, Plan
 from pubplan.problems.overlay.plan import FORWARDING, FORWARDING_SCHEMA, LINKS, NODES, TOPICS
@@ -31,6 +32,15 @@ class _Reading:
 
     problem: Problem
     plan: Plan
+    _blocks: dict[int, pa.Table] = field(default_factory=dict)
+
+    @cached_property
+    def trajectory(self) -> pa.Table:
+        """Raises InputError if the plan has lost it."""
+        trajectory = self.plan.trajectory()
+        if trajectory is None:
+            raise InputError(f"{self.plan.path} has no trajectory: it does not say when links were chosen.")
+        return trajectory
 
     @cached_property
     def node_ids(self) -> pa.Array:
@@ -70,13 +80,10 @@ class _Reading:
 
     def chosen(self, link: int) -> dict[str, Any]:
         """When a link was chosen, and what it then joined."""
-        trajectory = self.plan.trajectory()
-        if trajectory is None:
-            return {}
         node, other = self.ends[link]
-        is_it = (trajectory["node"].to_numpy() == node) & (trajectory["other"].to_numpy() == other)
+        is_it = (self.trajectory["node"].to_numpy() == node) & (self.trajectory["other"].to_numpy() == other)
         place = int(np.argmax(is_it))
-        row = trajectory.slice(place, 1).to_pylist()[0]
+        row = self.trajectory.slice(place, 1).to_pylist()[0]
         return {"step": place + 1, "phase": row["phase"], "joined": row["joined"]}
 
     def carried(self, link: int) -> Int64Array:
@@ -90,10 +97,15 @@ class _Reading:
 
     def forwarding(self, node: int) -> tuple[Int64Array, Int64Array]:
         """The topics of a node, and from whom it gets each."""
-        table = self.plan.decisions_block(FORWARDING, node >> 16, FORWARDING_SCHEMA).slice(node & 0xFFFF, 1)
+        table = self._block(node >> BLOCK_SHIFT).slice(node & (BLOCK_ROWS - 1), 1)
         topics = topic_lists(table)[1].astype(np.int64)
         parents = table["parents"].combine_chunks().flatten().to_numpy()
         return topics, parents
+
+    def _block(self, block: int) -> pa.Table:
+        if block not in self._blocks:
+            self._blocks[block] = self.plan.decisions_block(FORWARDING, block, FORWARDING_SCHEMA)
+        return self._blocks[block]
 
     def cut_without(self, link: int) -> Int64Array:
         """The topics that would fall apart without a link."""
