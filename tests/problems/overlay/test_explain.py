@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -115,7 +114,7 @@ def test_a_diff_names_links_and_degrees(plan: Plan, tmp_path: Path) -> None:
     assert diff_plans(FAMILY, plan, plan).is_empty
 
 
-def test_long_diffs_are_cut(cli: Callable[..., object], tmp_path: Path) -> None:
+def test_long_diffs_are_cut(tmp_path: Path) -> None:
     case = Case({f"n{number:02}": ("x",) for number in range(30)})
     problem = case.problem(tmp_path)
     old, new = (solve(problem, "ring-per-topic", seed=seed).plan for seed in (0, 1))

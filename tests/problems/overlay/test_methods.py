@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,24 +24,29 @@ from oracles.overlay import (
 )
 
 import pubplan
+from pubplan.engine import draws
 from pubplan.errors import InputError
 from pubplan.problems.overlay import FAMILY, Problem, measures_of, solve
 from pubplan.problems.overlay.conquer import degrees_of, divide_and_conquer, greedy_links
 from pubplan.problems.overlay.dcbr_m import overlay_of
 from pubplan.problems.overlay.dcbr_repair import RepairParameters
 from pubplan.problems.overlay.division import (
+    COVERAGE,
     MODELS,
+    NEARLY,
     BulkParameters,
     CoverageParameters,
     Division,
     PartParameters,
+    _costs,
+    _Trial,
     divide,
     least_eta,
 )
 from pubplan.problems.overlay.division import representatives as fast_representatives
 from pubplan.problems.overlay.problem import rows_of
 from pubplan.problems.overlay.repair import repair
-from pubplan.workload import Csr
+from pubplan.workload import Csr, Workload
 
 WIDE = cases(max_nodes=9, max_topics=7)
 
@@ -246,7 +252,12 @@ def test_parts_are_of_one_size_and_random(shape: Problem) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_parts_are_chosen_by_predicted_work(shape: Problem, model: str) -> None:
     division = divide(shape, CoverageParameters(model=model), 0, eta=None)
-    assert 1 <= division.num_parts <= division.num_light
+    light = np.flatnonzero(division.parts >= 0).astype(np.int32)
+    shuffled = draws(0, "overlay/parts").permutation(light)
+    costs = _costs(shape, division.bulk, shuffled, COVERAGE, MODELS[model])
+    close = [parts for parts, cost in costs.items() if cost <= NEARLY * min(costs.values())]
+    assert division.num_parts == min(close)
+    assert len(costs) > 3
     assert divide(shape, CoverageParameters(model=model), 0, eta=0).num_parts == 1  # nobody is light
 
 
@@ -280,7 +291,29 @@ def test_parameters_are_checked(kind: type, values: dict, said: str) -> None:
         kind(**values)
 
 
-def test_other_workloads_are_refused(tmp_path: Path) -> None:
+def test_the_models_are_those_of_the_paper() -> None:
+    """Ten bulk nodes, eighty light ones in four parts, twenty representatives, seven overlaps."""
+    told = {name: model(_Trial(4, 10, 80, 20, 7)) for name, model in MODELS.items()}
+    assert told == {"overlaps": 7, "pairs": 30**2 + 80**2 / 4, "paper": 30**4 + 80**4 / 4**3, "known": 20 + 10 + 15}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"kind": "content"}, "overlay plans topic workloads; .* is a content workload"),
+        ({"pairs": 2**31}, "overlay connects at most 2,147,483,647 interests, not 2,147,483,648"),
+        ({"subscribers": 2**31}, "overlay connects at most 2,147,483,647 nodes"),
+    ],
+)
+def test_workloads_that_cannot_be_planned(shape: Problem, changes: dict, said: str) -> None:
+    """Another kind, or more than can be counted."""
+    manifest = shape.workload.manifest
+    kind = {"kind": changes["kind"]} if "kind" in changes else {"counts": replace(manifest.counts, **changes)}
+    with pytest.raises(InputError, match=said):
+        Problem(Workload(shape.workload.path, replace(manifest, **kind)))
+
+
+def test_methods_and_parameters_that_do_not_exist(tmp_path: Path) -> None:
     problem = EDGE_CASES["one node"].problem(tmp_path)
     with pytest.raises(InputError, match="method gm-m: There is no parameter 'eta'"):
         solve(problem, "gm-m", parameters={"eta": 3})

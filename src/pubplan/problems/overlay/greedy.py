@@ -106,7 +106,7 @@ class Greedy:
             np.empty(num_topics + 1, dtype=np.int64),
             np.empty(num_entries, dtype=np.int32),
         )
-        self._links: Int32Array = np.empty((min(num_pairs, num_joins), 3), dtype=np.int32)
+        self._links: Int32Array = np.empty((min(num_pairs, num_joins) + 1, 3), dtype=np.int32)
         self._marks: Int32Array = np.full(num_topics, NOT_A_TOPIC, dtype=np.int32)
         most_listed = min(num_pairs, MOST_LISTED)
         self._listed = (np.empty(most_listed, dtype=np.int32), np.empty(most_listed, dtype=np.int64))

@@ -392,6 +392,35 @@ def mark_topics(components: Components, node: int, marks: Int32Array, is_on: boo
 
 
 @kernel
+def link_pair(
+    components: Components,
+    pairs: Pairs,
+    degrees: Int32Array,
+    node: int,
+    place: int,
+    worth: int,
+    marks: Int32Array,
+    link: Int32Array,
+) -> bool:
+    """Look at a pair again, and link it if it still is worth that much; says whether it was linked.
+
+    Args:
+        place: where the pair is listed.
+        marks: the labels of ``node`` by topic.
+        link: where the link is told: its node, the other, and the topics joined.
+    """
+    other = pairs.partners[place]
+    pairs.worths[place] = worth_of(components, other, marks)
+    if pairs.worths[place] != worth:
+        return False
+    pairs.worths[place] = 0
+    link[0], link[1], link[2] = node, other, join_nodes(components, node, other)
+    degrees[node] += 1
+    degrees[other] += 1
+    return True
+
+
+@kernel
 def add_links(
     components: Components,
     pairs: Pairs,
@@ -435,16 +464,9 @@ def add_links(
                         mark_topics(components, node, marks, True)
                         is_marked = True
                     looked += 1
-                    pairs.worths[place] = worth_of(components, other, marks)
-                    if pairs.worths[place] != worth:
+                    if not link_pair(components, pairs, degrees, node, place, worth, marks, links[num_links]):
                         continue
-                    pairs.worths[place] = 0
-                    links[num_links, 0] = node
-                    links[num_links, 1] = other
-                    links[num_links, 2] = join_nodes(components, node, other)
                     num_links += 1
-                    degrees[node] += 1
-                    degrees[other] += 1
                     if num_links == last_link:
                         mark_topics(components, node, marks, False)
                         return num_links, looked
@@ -517,16 +539,9 @@ def add_listed(
                 mark_topics(components, node, marks, True)
                 marked = node
             looked += 1
-            pairs.worths[place] = worth_of(components, other, marks)
-            if pairs.worths[place] != worth:
+            if not link_pair(components, pairs, degrees, node, place, worth, marks, links[num_links]):
                 continue
-            pairs.worths[place] = 0
-            links[num_links, 0] = node
-            links[num_links, 1] = other
-            links[num_links, 2] = join_nodes(components, node, other)
             num_links += 1
-            degrees[node] += 1
-            degrees[other] += 1
             mark_topics(components, node, marks, True)
         if marked >= 0:
             mark_topics(components, marked, marks, False)
