@@ -10,6 +10,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -193,6 +194,17 @@ def _parallelism(spark: SparkSession) -> int:
     """The cores Spark has for us; over Spark Connect, which does not tell, a guess."""
     context = getattr(spark, "_sc", None)
     return int(context.defaultParallelism) if context is not None else 8
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the body as an interrupt, also where Spark turns it into an error of the jobs it cancels."""
+    try:
+        yield
+    except Exception as error:
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
