@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -216,5 +217,5 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    python_errors = [line for line in lines if "Error" in line and not line.startswith("at ")]
+    python_errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)(:|$)", line)]
     return (python_errors or lines or ["no message"])[-1]

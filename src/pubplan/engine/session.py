@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 LOCAL_MASTER = "local[*]"
 
+_CORES = r"(\*|[1-9][0-9]*)"
+_MASTER = (
+    rf"local(\[{_CORES}(, *[1-9][0-9]*)?\])?|local-cluster\[ *[1-9][0-9]* *(, *[1-9][0-9]* *){{2}}\]"
+    r"|yarn|spark://.+|k8s://.+"
+)
+
 _DEFAULTS = {
     "spark.app.name": "pubplan",
     "spark.driver.maxResultSize": "4g",
@@ -35,6 +41,7 @@ _DEFAULTS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "16",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # day=007 is text
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -55,9 +62,10 @@ def spark_session(master: str | None = None, conf: Mapping[str, str] | None = No
     from pyspark import SparkContext
 
     url = master or LOCAL_MASTER
-    if not re.fullmatch(r"local(\[.+\])?|local-cluster\[.+\]|yarn|spark://.+|k8s://.+", url):
+    if not re.fullmatch(_MASTER, url):
         raise InputError(
-            f"'{url}' is no Spark master: use local[*], local-cluster[2,1,1024], spark://…, k8s://… or yarn."
+            f"'{url}' is not a Spark master URL: use local[*], local[2], local-cluster[2,1,1024], spark://host:7077, "
+            "k8s://… or yarn."
         )
     if SparkContext._active_spark_context is not None:
         raise EngineError("A Spark session runs in this process already: pass it on, or stop it first.")
@@ -181,13 +189,14 @@ def _java_options(scratch: Path, conf: Mapping[str, str]) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
     log4j.write_text(resources.files("pubplan.engine").joinpath("log4j2.properties").read_text())
     (scratch / "java-tmp").mkdir()
-    option = f"-Dlog4j2.configurationFile=file:{log4j} -Djava.io.tmpdir={scratch}/java-tmp"
+    # Spark divides the options at spaces unless they are quoted.
+    option = f'"-Dlog4j2.configurationFile={log4j.as_uri()}" "-Djava.io.tmpdir={scratch}/java-tmp"'
     key = "spark.driver.extraJavaOptions"
     return {key: f"{option} {conf[key]}" if key in conf else option}
 
 
 def _local_paths(scratch: Path, master: str) -> dict[str, str]:
-    paths = {"spark.sql.warehouse.dir": f"file:{scratch}/warehouse"}
+    paths = {"spark.sql.warehouse.dir": (scratch / "warehouse").as_uri()}
     if master.startswith("local"):
         paths["spark.local.dir"] = str(scratch / "local")
     return paths
