@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from pathlib import Path
@@ -25,7 +26,7 @@ def rows_of(batch: Batch, *names: str) -> list[tuple[str | None, ...]]:
 
 
 def plain_parse(line: str, style: TextFormat) -> list[str] | None:
-    """The fields of a line, letter by letter; None where a quoted field is not closed or goes on behind its quote."""
+    """The fields of a line, letter by letter; None where quotes do not open and close whole fields."""
     fields, place = [], 0
     while True:
         value = ""
@@ -47,6 +48,8 @@ def plain_parse(line: str, style: TextFormat) -> list[str] | None:
             end = line.find(style.delimiter, place)
             end = len(line) if end < 0 else end
             value, place = line[place:end], end
+            if style.quote and style.quote in value:
+                return None
         fields.append(value)
         if place >= len(line):
             return fields
@@ -88,7 +91,7 @@ def test_parts_of_a_file_hold_every_record_once(tmp_path: Path, seed: int) -> No
         cuts = [*range(0, len(text), size), len(text)]
         parts = [
             record
-            for first, last in zip(cuts, cuts[1:], strict=False)
+            for first, last in itertools.pairwise(cuts)
             for chunk in read_range(path, first, last)
             for record in chunk.records()
         ]
@@ -106,7 +109,9 @@ def test_streams_are_cut_between_records(tmp_path: Path, monkeypatch, is_multili
     style = TextFormat(has_header=False, multiline=is_multiline)
     batches = list(csv.read_csv(path, None, LAYOUT, style))
     assert [row for batch in batches for row in rows_of(batch)] == (
-        [("a\nb", "1"), ("c", "2"), ('d\r\n"e"', "3"), ("f", "4")] if is_multiline else [tuple(r.split(",")) for r in records]
+        [("a\nb", "1"), ("c", "2"), ('d\r\n"e"', "3"), ("f", "4")]
+        if is_multiline
+        else [tuple(r.split(",")) for r in records]
     )
     assert sum(batch.num_records for batch in batches) == len(records)
 

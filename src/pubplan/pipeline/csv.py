@@ -57,7 +57,7 @@ def layout_of(
             indices[name] = names.index(theirs)
         elif name in REQUIRED[source.kind] and name not in given:
             raise missing_column(source, path, name, theirs, names)
-    second = fields_of(path, head[1], style) if len(head) > 1 else []
+    second = fields_of(path, head[1], style) if len(head) > 1 and _is_well_quoted(head[1], style) else []
     has_extra = len(second) == len(names) + 1 and second[-1] == ""
     return Layout(len(names) + has_extra, indices, {n: v for n, v in given.items() if n not in indices}, has_extra)
 
@@ -233,7 +233,7 @@ def _with_other_field_counts(text: bytes, num_columns: int, style: TextFormat) -
 
 
 def _ill_quoted(path: object, chunk: Chunk, style: TextFormat) -> Int64Array:
-    """Records whose quotes do not open and close whole fields; quotes inside an unquoted field are letters."""
+    """Records whose quotes do not open and close whole fields."""
     if style.quote is None or style.quote.encode() not in chunk.text:
         return np.array([], dtype=np.int64)
     suspects = _suspects(chunk, style)
@@ -285,7 +285,7 @@ def _record_pattern(style: TextFormat) -> re.Pattern[bytes]:
     if style.escape is not None:
         escape = re.escape(style.escape.encode())
         inside = rb"(?:[^%b%b]|%b.)*+" % (quote, escape, escape)
-    field = rb"(?:%b%b%b|[^%b%b][^%b]*+|)" % (quote, inside, quote, quote, delimiter, delimiter)
+    field = rb"(?:%b%b%b|[^%b%b]*+)" % (quote, inside, quote, quote, delimiter)
     return re.compile(rb"%b(?:%b%b)*+" % (field, delimiter, field), re.DOTALL)
 
 

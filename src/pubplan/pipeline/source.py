@@ -157,7 +157,7 @@ class Source:
             escape=None if escape == quote else escape,
             has_header=self.has_header if header is None else header.lower() == "true",
             encoding=self.encoding or given.get("encoding") or given.get("charset"),
-            multiline=self.multiline or given.get("multiline", "").lower() == "true",
+            multiline=name != "json" and (self.multiline or given.get("multiline", "").lower() == "true"),
             has_backslashes=name == "copy",
         )
 

@@ -24,10 +24,14 @@ _EXPECTED: dict[Role, str] = {
 
 @dataclass(frozen=True)
 class TableLayout:
-    """From our columns to those of one file, and our columns that its path gives."""
+    """From our columns to those of one file, and our columns that its path gives.
+
+    ``repeated`` are columns of text in which few values come often: Arrow then compares numbers instead of text.
+    """
 
     names: Mapping[str, str]
     partitions: Mapping[str, str | None]
+    repeated: tuple[str, ...] = ()
 
 
 def layout_of(source: Source, path: object, schema: pa.Schema, partitions: dict[str, str | None]) -> TableLayout:
@@ -48,7 +52,8 @@ def layout_of(source: Source, path: object, schema: pa.Schema, partitions: dict[
             given[name] = partitions[theirs]
         elif name in REQUIRED[source.kind]:
             raise missing_column(source, path, name, theirs, schema.names)
-    return TableLayout(names, given)
+    topics = [theirs for name, theirs in names.items() if name in ("topic", "followee")]
+    return TableLayout(names, given, tuple(name for name in topics if pa.types.is_string(schema.field(name).type)))
 
 
 def check_type(source: Source, path: object, name: str, theirs: str, kind: pa.DataType) -> None:
@@ -91,8 +96,7 @@ def read_table(
     wanted = list(layout.names.values())
     with readable(path):
         if file_format == "parquet":
-            ids = [theirs for name, theirs in layout.names.items() if ROLES[name] == "id" and name == "topic"]
-            with pq.ParquetFile(path, read_dictionary=ids, coerce_int96_timestamp_unit="us") as file:
+            with pq.ParquetFile(path, read_dictionary=list(layout.repeated), coerce_int96_timestamp_unit="us") as file:
                 table = file.read_row_groups(list(range(*groups)), columns=wanted, use_threads=False)
         else:
             table = orc.ORCFile(path).read(columns=wanted)
