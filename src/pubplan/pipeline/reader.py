@@ -85,7 +85,8 @@ class LocalReader:
             batches = (batch for place in groups[number] for batch in _read(pieces[place], file_format, style))
             return work(batches, number)
 
-        return list(map_blocks(task, len(groups), spark))
+        # One piece is read here: handing it to a task would take longer than reading it.
+        return list(map_blocks(task, len(groups), spark if len(groups) > 1 else None))
 
     def finish(self) -> None:
         check_unchanged(self._files)
