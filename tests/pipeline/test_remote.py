@@ -15,6 +15,8 @@ from pubplan.errors import InputError
 from pubplan.pipeline import Source, TimeWindow
 from pubplan.workload import Workload
 
+from .conftest import rates_of
+
 
 def dirty_rows(rng: random.Random, number: int) -> list[tuple[str | None, str | None, str | None]]:
     """Events with every fault that all formats can hold."""
@@ -90,3 +92,13 @@ def test_what_cannot_be_read_by_address_is_said(run, tmp_path: Path, subscriptio
     ):
         with pytest.raises(InputError, match=said):
             run(Source("events", path, **options), subscriptions)
+
+
+def test_hidden_directories_are_those_below_the_address(run, tmp_path: Path, subscriptions) -> None:
+    """A source in a hidden directory with spaces is read; hidden directories inside it are not."""
+    base = tmp_path / "_a b" / ".c d"
+    for name, topic in (("x=1/e.csv", "a"), ("_old/e.csv", "b"), (".old/e.csv", "b"), ("_day=2/e.csv", "c")):
+        (base / name).parent.mkdir(parents=True)
+        (base / name).write_text(f"topic,timestamp\n{topic},1\n")
+    workload = run(Source("events", f"file:{base}", format="csv"), subscriptions, keep_unknown=True)
+    assert rates_of(workload) == {"a": 1, "b": 0, "c": 1}

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pubplan.engine import block_groups, map_blocks
-from pubplan.errors import InputError
 from pubplan.pipeline import csv, jsonlines, tables
 from pubplan.pipeline.batch import Batch
 from pubplan.pipeline.files import File, check_unchanged, format_of, is_plain, list_files, partitions
 from pubplan.pipeline.source import REQUIRED, TABLE_FORMATS, Source, TextFormat, missing_column
-from pubplan.pipeline.text import CHUNK_BYTES, Chunk, read_stream
+from pubplan.pipeline.text import CHUNK_BYTES, read_head
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -111,7 +110,7 @@ def _pieces(source: Source, file: File, file_format: str, style: TextFormat) -> 
         schema, num_rows = tables.schema_and_groups(file.path, file_format)
         layout = tables.layout_of(source, file.path, schema, given)
         return [Piece(file.path, layout, span, rows) for span, rows in _spans(num_rows)]
-    head = next(iter(read_stream(file.path, style)), Chunk(b"", 0)).records()
+    head = read_head(file.path, style)
     if not head:
         return []
     text: Layout
@@ -157,6 +156,4 @@ def _listed(file: File, file_format: str, style: TextFormat) -> list[str]:
     """The columns of a file, for a sentence about one that it does not have."""
     if file_format in TABLE_FORMATS:
         return list(tables.schema_and_groups(file.path, file_format)[0].names)
-    for chunk in read_stream(file.path, style):
-        return csv.fields_of(file.path, chunk.records()[0], style)
-    raise InputError(f"{file.path} is empty.")
+    return csv.fields_of(file.path, read_head(file.path, style)[0], style)

@@ -6,10 +6,12 @@ files.
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from pubplan.pipeline.reader import Result, Work
 
+_SCHEME = r"^[A-Za-z][A-Za-z0-9+.-]+:(//[^/]*)?"
 ToBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[Batch]]
 
 
@@ -42,6 +45,8 @@ class SparkReader:
         self.format = source.format or format_by_name(PurePosixPath(source.path)) or ""
         if not self.format:
             raise InputError(f"Cannot tell the format of {source.path}. Name it with --format {source.kind}=…")
+        if os.path.exists(source.path):  # Spark's default file system, and its working directory, may be other ones
+            source = replace(source, path=f"file:{os.path.abspath(source.path)}")
         self._source = source
         with readable_by_spark(source):
             if self.format in TEXT_FORMATS:
@@ -97,8 +102,13 @@ class _Counted:
 
 def _visible(frame: DataFrame, source: Source) -> DataFrame:
     """Without the files of hidden directories, which Spark reads when it looks into directories of directories."""
-    inside = F.expr(f"substring(_metadata.file_path, {len(source.path) + 1})")
-    return frame.where(~inside.rlike(r"/(\.|_[^/=]*(/|$))"))
+    base = re.sub(_SCHEME, "", source.path).rstrip("/")
+    if not base.startswith("/"):
+        return frame
+    # Names are compared by their depth: Spark encodes letters of the path that the address may have as they are.
+    names = F.split(F.regexp_replace("_metadata.file_path", _SCHEME, ""), "/")
+    inside = F.slice(names, base.count("/") + 2, F.size(names))
+    return frame.where(~F.exists(inside, lambda name: name.rlike(r"^(\.|_[^=]*$)")))
 
 
 def _text(spark: SparkSession, source: Source, file_format: str) -> tuple[DataFrame, ToBatches]:

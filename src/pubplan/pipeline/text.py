@@ -77,6 +77,18 @@ def _record_start(descriptor: int, place: int, size: int) -> int:
     return size
 
 
+def read_head(path: Path, style: TextFormat) -> list[bytes]:
+    """The first records of a file, at least two where it has them."""
+    text = b""
+    for block in text_blocks(path, style.encoding):
+        text += block
+        chunk, _ = _cut(path, text, style, 0, is_last=False)
+        if chunk is not None and chunk.num_records >= 2:
+            return chunk.records()
+    chunk, _ = _cut(path, text, style, 0, is_last=True)
+    return [] if chunk is None else chunk.records()
+
+
 def read_stream(path: Path, style: TextFormat) -> Iterator[Chunk]:
     """The records of a file from its beginning to its end: for compressed, encoded and multi-line text."""
     num_records, pending, length = 0, [], 0
