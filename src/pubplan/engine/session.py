@@ -72,6 +72,7 @@ def spark_session(master: str | None = None, conf: Mapping[str, str] | None = No
     with (
         tempfile.TemporaryDirectory(prefix="pubplan-spark-", ignore_cleanup_errors=True) as scratch,
         _environment(Path(scratch), is_local=url.startswith("local")),
+        _quiet_py4j(),
     ):
         try:
             with stage("starting Spark"):
@@ -99,8 +100,6 @@ def parse_conf(settings: list[str]) -> dict[str, str]:
 
 
 def _start(master: str, conf: dict[str, str], scratch: Path) -> SparkSession:
-    # py4j logs every broken connection of a session that is being stopped.
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -109,13 +108,44 @@ def _start(master: str, conf: dict[str, str], scratch: Path) -> SparkSession:
     spark_conf = SparkConf(loadDefaults=False).setAll(list({**settings, "spark.master": master}.items()))
     log = scratch / "spark.log"
     # What Java and its workers print goes to a file, unless the user asked for Spark's own log.
-    with nullcontext() if "spark.log.level" in conf else log.open("wb") as output:
+    with nullcontext() if "spark.log.level" in conf else log.open("wb") as output, _no_orphans():
         try:
             gateway = launch_gateway(spark_conf, {"stdout": output, "stderr": output})
             SparkContext._ensure_initialized(gateway=gateway, conf=spark_conf)
             return SparkSession.builder.config(conf=spark_conf).getOrCreate()
         except Exception as error:  # py4j wraps what Java throws in a type of its own, whose text is a stack trace
             raise EngineError(f"Spark did not start with master '{master}'. {_cause(str(error), log)}") from error
+
+
+@contextmanager
+def _no_orphans() -> Iterator[None]:
+    """End the processes that the body started if it fails: Java does not notice while it is still starting."""
+    before = set(psutil.Process().children(recursive=True))
+    try:
+        yield
+    except BaseException:
+        for process in set(psutil.Process().children(recursive=True)) - before:
+            with suppress(psutil.Error):
+                process.kill()
+        raise
+
+
+@contextmanager
+def _quiet_py4j() -> Iterator[None]:
+    """Keep py4j from logging every connection that breaks when a session is interrupted or stopped.
+
+    It logs some of it to the root logger, which then prints it even where nobody configured logging.
+    """
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return "py4j" not in Path(record.pathname).parts
+
+    logging.getLogger().addFilter(is_other)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeFilter(is_other)
 
 
 def _cause(message: str, log: Path) -> str:
