@@ -351,3 +351,13 @@ def test_rates_beyond_reason(run, tmp_path: Path, subscriptions) -> None:
         assert rates_of(workload) == {"a": 1, "b": 0, "c": 2}
         assert events_of(workload)["rejected"] == {"bad_rate": number}
         assert Counter(pq.read_table(workload.path / "rejected")["reason"].to_pylist()) == {"bad_rate": number}
+
+
+def test_what_spark_compresses(spark, run, tmp_path: Path, subscriptions) -> None:
+    """CSV in each of Spark's codecs, Hadoop's framing of lz4 and snappy included, is read as it was written."""
+    frame = spark.range(0, 60_000, 1, 1).selectExpr("concat('t', id % 3) as topic", "id as timestamp")
+    codecs = ["lz4", "snappy", "deflate", "bzip2", "gzip"]
+    for codec in codecs:
+        frame.write.csv(str(tmp_path / "e" / codec), header=True, compression=codec)
+    workload = run(Source("events", str(tmp_path / "e")), subscriptions, keep_unknown=True)
+    assert rates_of(workload) == {"a": 0, "b": 0, "c": 0, **{f"t{n}": 20_000 * len(codecs) for n in range(3)}}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -27,30 +27,34 @@ def commands() -> str:
     return found[0]
 
 
+def session_of(leader: int) -> list[psutil.Process]:
+    """The shell's session: the shell, the master, the worker, and the commands."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, ProcessLookupError):
+            if os.getsid(process.pid) == leader:
+                found.append(process)
+    return found
+
+
 def test_the_commands_of_the_page(tmp_path: Path) -> None:
     """In a shell with the environment's programs and no Spark or Java variables: every command succeeds, everything
     ends with the last one, and the cluster gives the digests of this process.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK", "JAVA", "PYSPARK"))}
     environment = {**kept, "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}"}
-    script = "set -e\n" + commands() + "wait %1 %2 || true\n"
-    process = subprocess.Popen(
-        ["bash", "-c", script],
-        cwd=tmp_path,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    script = f"set -e\n{commands()}wait\n"
+    with open(tmp_path / "log", "wb") as log:
+        process = subprocess.Popen(
+            ["bash", "-c", script], cwd=tmp_path, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
     try:
-        out, errors = process.communicate(timeout=540)
-        assert process.returncode == 0, out + errors
-        left = [p for p in psutil.process_iter(["cmdline"]) if "spark.deploy" in " ".join(p.info["cmdline"] or [])]
-        assert [p for p in left if str(tmp_path) in " ".join(p.info["cmdline"])] == []
+        assert process.wait(timeout=540) == 0, (tmp_path / "log").read_text()
+        _, alive = psutil.wait_procs(session_of(process.pid), timeout=30)
+        assert alive == []
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)  # the shell's session: the master, the worker, and the command
+        for left in session_of(process.pid):
+            left.kill()
     workload = pubplan.read_workload(tmp_path / "workload")
     assert workload.digest == pubplan.read_workload(tmp_path / "generated").digest
     problem = pubplan.select.Problem(workload, capacity="10%", threshold=5)

@@ -87,11 +87,11 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
     target = Path(os.path.abspath(out))
     with whole_directory(target, marker=MANIFEST, replace=replace) as staging, interruptible():
         scratch = _Scratch(staging / "scratch")
+        with stage("looking at the sources"):  # what is wrong with the second is said before the first is read
+            reader, audience = open_source(spark, job.traffic), open_source(spark, job.audience)
         with stage(f"counting {job.traffic.kind}"):
-            reader = open_source(spark, job.traffic)
             traffic = _count_traffic(spark, job, reader, scratch)
         with stage(f"cleaning {job.audience.kind}"):
-            audience = open_source(spark, job.audience)
             topics = number_topics(traffic.counted, _unknown(spark, job, audience), job.message_bytes)
             named, totals = _clean_audience(spark, job, audience, topics, scratch)
         with stage("grouping by subscriber"):

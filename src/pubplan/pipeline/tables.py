@@ -92,17 +92,34 @@ def schema_and_groups(path: Path, file_format: str) -> tuple[pa.Schema, list[int
 def read_table(
     path: Path, file_format: str, groups: tuple[int, int], num_rows: int, layout: TableLayout
 ) -> Iterator[Batch]:
-    """Row groups of a Parquet file, or a whole ORC file; ``num_rows`` is what the footer says of them."""
-    wanted = list(layout.names.values())
+    """Row groups of a Parquet file, or a whole ORC file; ``num_rows`` is what the footer says of them.
+
+    Raises:
+        InputError: other rows are read than the footer says, or the file cannot be read.
+    """
+    read = _row_groups(path, groups, layout) if file_format == "parquet" else _stripes(path, layout)
+    num_read = 0
+    for table in read:
+        num_read += table.num_rows
+        yield table_batch(table, layout)
+    if num_read != num_rows:
+        raise InputError(f"{path}: its footer counts {num_rows:,} rows, but {num_read:,} were read.")
+
+
+def _row_groups(path: Path, groups: tuple[int, int], layout: TableLayout) -> Iterator[pa.Table]:
+    wanted, options = list(layout.names.values()), {"coerce_int96_timestamp_unit": "us"}
+    with readable(path), pq.ParquetFile(path, read_dictionary=list(layout.repeated), **options) as file:
+        table = file.read_row_groups(list(range(*groups)), columns=wanted, use_threads=False)
+    yield table
+
+
+def _stripes(path: Path, layout: TableLayout) -> Iterator[pa.Table]:
     with readable(path):
-        if file_format == "parquet":
-            with pq.ParquetFile(path, read_dictionary=list(layout.repeated), coerce_int96_timestamp_unit="us") as file:
-                table = file.read_row_groups(list(range(*groups)), columns=wanted, use_threads=False)
-        else:
-            table = orc.ORCFile(path).read(columns=wanted)
-    if table.num_rows != num_rows:
-        raise InputError(f"{path}: its footer counts {num_rows:,} rows, but {table.num_rows:,} were read.")
-    yield table_batch(table, layout)
+        file = orc.ORCFile(path)
+    for stripe in range(file.nstripes):
+        with readable(path):
+            batch = file.read_stripe(stripe, columns=list(layout.names.values()))
+        yield pa.Table.from_batches([batch])
 
 
 def table_batch(table: pa.Table, layout: TableLayout) -> Batch:
