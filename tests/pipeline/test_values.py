@@ -26,7 +26,7 @@ def plain_number(text: str | None) -> int | str:
     if not re.fullmatch(r"[+-]?[0-9]+(\.0*)?", text):
         return "bad"
     number = int(text.partition(".")[0])
-    return number if abs(number) < 2**63 else "bad"
+    return number if -(2**63) <= number < 2**63 else "bad"
 
 
 def plain_moment(text: str | None, unit: str) -> int | None:
@@ -39,7 +39,7 @@ def plain_moment(text: str | None, unit: str) -> int | None:
         if re.fullmatch(r"[+-]?[0-9]+\.[0-9]+", text):
             micros = round(Fraction(text) * UNITS[unit])
         else:
-            shape = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?"
+            shape = r"\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d+)?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?"
             if not re.fullmatch(shape, text, flags=re.ASCII):
                 return None
             try:
@@ -51,7 +51,7 @@ def plain_moment(text: str | None, unit: str) -> int | None:
 
 
 NUMBERS = ["", " ", None, "0", "7", "+7", "-7", " 12 ", "007", "5.0", "5.", "5.5", "1e3", "x", "é", "--1", "٣"]
-NUMBERS += [str(2**63 - 1), str(2**63), str(-(2**63)), "9" * 30, "1_000", "inf", "nan", "0x10"]
+NUMBERS += [str(2**63 - 1), str(2**63), str(-(2**63)), "9" * 30, "1_000", "inf", "nan", "0x10", "0XfF"]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -130,6 +130,25 @@ def test_moments_of_other_types(column: pa.Array) -> None:
     assert values[0] == 1_772_359_200_000_000
     assert is_bad is not None
     assert is_bad.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("text", [text for text in NUMBERS + TIMES + ["2026-03-01T10Z", "2026-03-01 10"] if text])
+def test_what_a_value_is_does_not_depend_on_its_neighbours(text: str) -> None:
+    """Columns of one form are parsed at once, mixed ones row by row: both find the same in a value."""
+    for unit in ("s", "ns"):
+        alone, mixed = (moments(pa.array(column), unit) for column in ([text], [text, "yesterday"]))
+        assert (alone[1] is None or not alone[1][0]) == (mixed[1] is not None and not mixed[1][0])
+        assert alone[0][0] == mixed[0][0]
+        assert (None if alone[1] is not None else alone[0][0]) == plain_moment(text, unit)
+    numbers = whole_numbers(pa.array([text])), whole_numbers(pa.array([text, "x"]))
+    assert [plain_number(text)] * 2 == [
+        "missing"
+        if n.is_missing is not None and n.is_missing[0]
+        else "bad"
+        if n.is_bad is not None and n.is_bad[0]
+        else n.values[0]
+        for n in numbers
+    ]
 
 
 def test_days_are_moments() -> None:

@@ -84,8 +84,9 @@ class LocalReader:
             batches = (batch for place in groups[number] for batch in _read(pieces[place], file_format, style))
             return work(batches, number)
 
-        # One piece is read here: handing it to a task would take longer than reading it.
-        return list(map_blocks(task, len(groups), spark if len(groups) > 1 else None))
+        # A small file is read here: handing it to a task would take longer than reading it.
+        is_small = len(groups) == 1 and sum(file.size for file in self._files) <= CHUNK_BYTES
+        return list(map_blocks(task, len(groups), None if is_small else spark))
 
     def finish(self) -> None:
         check_unchanged(self._files)

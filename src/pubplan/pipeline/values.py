@@ -25,10 +25,10 @@ EARLIEST, LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999  # years 1 t
 
 _WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
 _DECIMAL = r"^[+-]?[0-9]+\.[0-9]+$"
-_ISO_LOCAL = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
-_ISO_ZONED = (
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
-)
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_HOUR = r"[T ][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
+_ISO_LOCAL = rf"{_DAY}({_HOUR})?$"
+_ISO_ZONED = rf"{_DAY}{_HOUR}(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)$"
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,9 @@ def _decoded(column: pa.Array) -> pa.Array:
 
 
 def _numbers_of_text(column: pa.Array) -> Numbers:
-    try:
-        if not column.null_count:
-            return Numbers(np.asarray(column.cast(pa.int64())), None, None)
-    except pa.ArrowInvalid:
-        pass
+    whole = _all_integers(column)
+    if whole is not None:
+        return Numbers(np.asarray(whole), None, None)
     text = pc.ascii_trim_whitespace(column)
     is_missing = np.asarray(pc.equal(pc.binary_length(text), 0).fill_null(True))
     is_whole = np.asarray(_matches(text, _WHOLE)) & ~is_missing
@@ -149,10 +147,21 @@ def _numbers_of_text(column: pa.Array) -> Numbers:
         values[rows] = np.asarray(digits.cast(pa.int64()))
     except pa.ArrowInvalid:
         whole = [int(digit) for digit in digits.to_pylist()]
-        fits = np.array([-MAX_INT64 <= number <= MAX_INT64 for number in whole], dtype=bool)
+        fits = np.array([-MAX_INT64 - 1 <= number <= MAX_INT64 for number in whole], dtype=bool)
         is_bad[rows[~fits]] = True
         values[rows] = [number if fit else 0 for number, fit in zip(whole, fits, strict=True)]
     return Numbers(values, _mask(is_missing), _mask(is_bad))
+
+
+def _all_integers(column: pa.Array) -> pa.Array | None:
+    """Text in which every row is a whole number in the plainest form, as int64."""
+    try:
+        whole = column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    # Arrow also takes 0x10 for a number.
+    is_hexadecimal = pc.any(pc.or_(pc.match_substring(column, "x"), pc.match_substring(column, "X"))).as_py()
+    return None if whole.null_count or is_hexadecimal else whole
 
 
 def _numbers_of_floats(column: pa.Array, is_missing: Mask) -> Numbers:
@@ -231,13 +240,16 @@ def _moments_of_floats(values: npt.NDArray[np.float64], unit: TimestampUnit) -> 
 
 def _moments_of_text(column: pa.Array, unit: TimestampUnit) -> tuple[Int64Array, Mask]:
     """Try the whole column in the ways files are mostly written; sort it out row by row only where none fits."""
-    for kind in (pa.int64(), pa.timestamp("us"), pa.timestamp("us", "UTC")):
+    whole = _all_integers(column)
+    if whole is not None:
+        return _scaled(np.asarray(whole), unit, None)
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
         try:
-            whole = column.cast(kind)
+            parsed = column.cast(kind)
         except pa.ArrowInvalid:
             continue
-        if whole.null_count == 0:
-            return _scaled(np.asarray(whole.cast(pa.int64())), unit if kind == pa.int64() else "us", None)
+        if parsed.null_count == 0:
+            return _scaled(np.asarray(parsed.cast(pa.int64())), "us", None)
     numbers = _numbers_of_text(column)
     values, is_bad = _scaled(numbers.values, unit, _either(numbers.is_missing, numbers.is_bad))
     if is_bad is None:
