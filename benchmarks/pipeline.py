@@ -1,4 +1,4 @@
-"""Ingesting: counting events beside DuckDB as several tools write them, and the full Spotify shape as rates."""
+"""Ingesting: counting events against DuckDB as several tools write them, and the full Spotify shape as rates."""
 
 from __future__ import annotations
 

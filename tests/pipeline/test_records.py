@@ -27,33 +27,33 @@ def rows_of(batch: Batch, *names: str) -> list[tuple[str | None, ...]]:
 
 def plain_parse(line: str, style: TextFormat) -> list[str] | None:
     """The fields of a line, letter by letter; None where quotes do not open and close whole fields."""
-    fields, place = [], 0
+    fields, index = [], 0
     while True:
         value = ""
-        if style.quote and line[place : place + 1] == style.quote:
-            place += 1
+        if style.quote and line[index : index + 1] == style.quote:
+            index += 1
             while True:
-                if place >= len(line):
+                if index >= len(line):
                     return None
-                if line[place] != style.quote:
-                    value, place = value + line[place], place + 1
-                elif line[place + 1 : place + 2] == style.quote:
-                    value, place = value + style.quote, place + 2
+                if line[index] != style.quote:
+                    value, index = value + line[index], index + 1
+                elif line[index + 1 : index + 2] == style.quote:
+                    value, index = value + style.quote, index + 2
                 else:
-                    place += 1
+                    index += 1
                     break
-            if place < len(line) and line[place] != style.delimiter:
+            if index < len(line) and line[index] != style.delimiter:
                 return None
         else:
-            end = line.find(style.delimiter, place)
+            end = line.find(style.delimiter, index)
             end = len(line) if end < 0 else end
-            value, place = line[place:end], end
+            value, index = line[index:end], end
             if style.quote and style.quote in value:
                 return None
         fields.append(value)
-        if place >= len(line):
+        if index >= len(line):
             return fields
-        place += 1
+        index += 1
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -154,7 +154,7 @@ def test_a_delimiter_behind_every_row() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_json_objects_are_counted_one_by_one(seed: int) -> None:
-    """Objects on lines of their own or glued together, broken lines, and values that are no objects."""
+    """Objects on separate lines or glued together, broken lines, and values that are no objects."""
     rng = random.Random(seed)
     expected, malformed, text = [], [], ""
     for number in range(50):

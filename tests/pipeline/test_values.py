@@ -161,10 +161,10 @@ def test_ids_keep_their_bytes() -> None:
     """A replacement character is valid text; bytes that are not UTF-8 are marked; null and empty are missing."""
     column = pa.array([b"a", b"\xff", "\ufffd".encode(), b"", None, b"a"], pa.binary()).cast(pa.string(), safe=False)
     for stored in (column, column.dictionary_encode(), column.cast(pa.binary())):
-        found = ids(stored)
-        assert found.rows_where(found.is_missing).tolist() == [False, False, False, True, True, False]
-        assert found.rows_where(found.is_undecodable).tolist() == [False, True, False, False, False, False]
-        assert found.codes[0] == found.codes[5]
+        encoded = ids(stored)
+        assert encoded.rows_where(encoded.is_missing).tolist() == [False, False, False, True, True, False]
+        assert encoded.rows_where(encoded.is_undecodable).tolist() == [False, True, False, False, False, False]
+        assert encoded.codes[0] == encoded.codes[5]
     whole = ids(pa.array([1, 2**64 - 1], pa.uint64()))
     assert whole.names.to_pylist() == ["1", str(2**64 - 1)]
     assert whole.rows_where(whole.is_missing) is None

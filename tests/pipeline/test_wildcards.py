@@ -17,12 +17,12 @@ def plain_match(syntax: str, pattern: list[str], topic: list[str]) -> bool:
     one, rest = ("*", ">") if syntax == "nats" else ("+", "#")
     if syntax == "mqtt" and topic[0].startswith("$") and pattern[0] in (one, rest):
         return False
-    for place, token in enumerate(pattern):
-        if token == rest and place == len(pattern) - 1:
-            return len(topic) >= place + (1 if syntax == "nats" else 0)
-        if place >= len(topic) or (token != one and token != topic[place]):
+    for index, token in enumerate(pattern):
+        if token == rest and index == len(pattern) - 1:
+            return len(topic) >= index + (1 if syntax == "nats" else 0)
+        if index >= len(topic) or (token != one and token != topic[index]):
             return False
-        if token == one and syntax == "nats" and not topic[place]:
+        if token == one and syntax == "nats" and not topic[index]:
             return False
     return len(topic) == len(pattern)
 

@@ -22,19 +22,19 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md"
 
 
 def commands() -> str:
-    found = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert len(found) == 1
-    return found[0]
+    printed = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert len(printed) == 1
+    return printed[0]
 
 
 def session_of(leader: int) -> list[psutil.Process]:
     """The shell's session: the shell, the master, the worker, and the commands."""
-    found = []
+    members = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, ProcessLookupError):
             if os.getsid(process.pid) == leader:
-                found.append(process)
-    return found
+                members.append(process)
+    return members
 
 
 def test_the_commands_of_the_page(tmp_path: Path) -> None:

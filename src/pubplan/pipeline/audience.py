@@ -58,7 +58,7 @@ def wanted_topics(wildcards: Syntax | None) -> Work[pa.Array]:
     """Work that lists the topics that good subscriptions name, wildcards aside."""
 
     def work(batches: Iterator[Batch], task: int) -> pa.Array:
-        found = [pa.array([], pa.string())]
+        wanted = pa.array([], pa.string())
         matcher = Wildcards(wildcards, pa.array([], pa.string())) if wildcards else None
         for batch in batches:
             rows = clean_subscriptions(spread_topics(batch))
@@ -67,8 +67,8 @@ def wanted_topics(wildcards: Syntax | None) -> Work[pa.Array]:
             if matcher is not None:
                 is_pattern = [matcher.is_pattern(name) for name in names.cast(pa.binary()).to_pylist()]
                 names = names.filter(pa.array([not pattern for pattern in is_pattern], pa.bool_()))
-            found = [pa.concat_arrays([*found, names]).unique()]
-        return found[0]
+            wanted = pa.concat_arrays([wanted, names]).unique()
+        return wanted
 
     return work
 
@@ -114,8 +114,8 @@ def _look_up(rows: CleanSubscriptions, reasons: np.ndarray, topics: pa.Array) ->
     names = rows.topics.names
     if rows.topics.is_undecodable.any():
         names = pc.if_else(pa.array(~rows.topics.is_undecodable[:-1]), names, pa.scalar(""))
-    found = pc.index_in(names, value_set=topics).fill_null(-1)
-    numbers = np.append(np.asarray(found, dtype=np.int64), -1)[rows.topics.codes]
+    positions = pc.index_in(names, value_set=topics).fill_null(-1)
+    numbers = np.append(np.asarray(positions, dtype=np.int64), -1)[rows.topics.codes]
     reasons[(reasons == 0) & (numbers < 0)] = _UNKNOWN
     chosen = np.flatnonzero(reasons == 0)
     return chosen, numbers[chosen]

@@ -40,7 +40,7 @@ def as_text(raw: bytes) -> str:
 
 
 def rows_as_json(names: Mapping[str, str], columns: Mapping[str, pa.Array]) -> RawRows:
-    """Rows of typed columns as JSON objects, by the table's own names; nulls are left out."""
+    """Rows of typed columns as JSON objects, by the names they have in the table; nulls are left out."""
 
     def raw(rows: Int64Array) -> list[str]:
         taken = {names[name]: _plain(column.take(pa.array(rows))) for name, column in columns.items()}

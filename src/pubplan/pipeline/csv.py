@@ -140,7 +140,7 @@ def parse_chunk(path: object, chunk: Chunk, layout: Layout, style: TextFormat) -
             bad = np.union1d(bad, good[chosen]).astype(np.int64)
             good = np.delete(good, chosen)
             table = table.filter(pc.invert(is_filled))
-    columns = {name: _text_column(table.column(place), style) for place, name in enumerate(names)}
+    columns = {name: _text_column(table.column(index), style) for index, name in enumerate(names)}
     for name, value in layout.partitions.items():
         columns[name] = pa.repeat(pa.scalar(value, pa.string()), table.num_rows)
     records = _lazy(chunk)

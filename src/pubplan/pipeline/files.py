@@ -111,7 +111,7 @@ def format_of(source: Source, files: list[File]) -> str:
     """The one format of all files: the format given, or what their names say, or their first bytes.
 
     Raises:
-        InputError: it cannot be told, files differ, or pubplan cannot read it.
+        InputError: no name or content says it, files differ, or pubplan cannot read it.
     """
     kinds = {}
     for file in files:
@@ -125,7 +125,7 @@ def format_of(source: Source, files: list[File]) -> str:
         kinds[by_name or f"unknown ({file.path.name})"] = file.path
     if "avro" in kinds:
         raise InputError(
-            f"{kinds['avro']} is Avro, which Spark reads with a package of its own: pass --format {source.kind}=avro "
+            f"{kinds['avro']} is Avro, which Spark reads with the package spark-avro: pass --format {source.kind}=avro "
             "--conf spark.jars.packages=org.apache.spark:spark-avro_2.13:<Spark's version>."
         )
     if len(kinds) != 1 or next(iter(kinds)).startswith("unknown"):
@@ -240,7 +240,7 @@ class _Inflated:
 
 
 class _HadoopBlocks:
-    """Hadoop's framing of codecs without a framing of their own: sizes before blocks, and before their parts."""
+    """Hadoop's framing of snappy and lz4: sizes before blocks, and before their parts."""
 
     def __init__(self, handle: BinaryIO, codec: str) -> None:
         self._handle, self._codec = handle, pa.Codec(codec)

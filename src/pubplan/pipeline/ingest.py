@@ -98,7 +98,7 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
             parts = _group(spark, named, totals.kept, scratch)
         blocks, subscribers = write_numbered(parts, staging, len(topics.ids), spark)
         kept = sum(block.pairs or 0 for block in blocks)
-        audience_rows = RowCounts(totals.rows, kept, _found(totals), totals.kept - kept)
+        audience_rows = RowCounts(totals.rows, kept, _rejections(totals), totals.kept - kept)
         with stage("keeping rejected rows"):
             total = _total(traffic.rows, audience_rows)
             rejected = write_rejected(
@@ -125,7 +125,7 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
 
 
 class _Scratch:
-    """Directories beside the output for what tasks hand on; removed before the workload is complete."""
+    """Directories inside the unfinished output for what tasks hand on; removed before the workload is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -161,7 +161,7 @@ def _count_traffic(spark: SparkSession, job: Ingest, reader: Reader, scratch: _S
         counts, kept, first, last = count_once(spark, files)
     else:
         counts = merge([part.counts for part in parts])
-    rows = RowCounts(totals.rows, kept, _found(totals), totals.kept - kept)
+    rows = RowCounts(totals.rows, kept, _rejections(totals), totals.kept - kept)
     return _Traffic(per_topic(counts), totals, rows, _window(job, first, last))
 
 
@@ -207,7 +207,7 @@ def _check_records(source: Source, totals: RowTotals) -> None:
         )
 
 
-def _found(totals: RowTotals) -> Mapping[str, int]:
+def _rejections(totals: RowTotals) -> Mapping[str, int]:
     return {reason: number for reason, number in sorted(totals.rejected.items()) if number}
 
 

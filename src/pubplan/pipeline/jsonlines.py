@@ -76,7 +76,7 @@ def parse_chunk(path: object, chunk: Chunk, layout: JsonLayout) -> Batch:
     """The objects of all lines; text that is no object is one malformed record.
 
     Raises:
-        InputError: the objects are fewer than the lines, or more than the lines and the places where one follows
+        InputError: the objects are fewer than the lines, or more than the lines and the points where one follows
             another on a line.
     """
     objects: list[Mapping[str, Any]] = []
@@ -124,15 +124,15 @@ _BROKEN = object()
 
 def _values(text: str) -> Iterator[tuple[Any, str]]:
     """The JSON values of a text, end to end, with their text; what cannot be parsed is one broken value."""
-    place = _SPACE.match(text).end()  # type: ignore[union-attr]
-    while place < len(text):
+    start = _SPACE.match(text).end()  # type: ignore[union-attr]
+    while start < len(text):
         try:
-            value, end = _DECODER.raw_decode(text, place)
+            value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
-            yield _BROKEN, text[place:]
+            yield _BROKEN, text[start:]
             return
-        yield value, text[place:end]
-        place = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+        yield value, text[start:end]
+        start = _SPACE.match(text, end).end()  # type: ignore[union-attr]
 
 
 def _decoded(line: bytes) -> str:
@@ -166,8 +166,8 @@ def _look_up(value: Mapping[str, Any], key: str) -> Any:
     first, dot, rest = key.partition(".")
     while dot:
         inner = value.get(first)
-        if isinstance(inner, dict) and (found := _look_up(inner, rest)) is not None:
-            return found
+        if isinstance(inner, dict) and (value_inside := _look_up(inner, rest)) is not None:
+            return value_inside
         more, dot, rest = rest.partition(".")
         first = f"{first}.{more}"
     return None

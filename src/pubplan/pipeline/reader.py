@@ -81,7 +81,7 @@ class LocalReader:
         pieces, file_format, style = self._pieces, self.format, self._style
 
         def task(number: int) -> Result:
-            batches = (batch for place in groups[number] for batch in _read(pieces[place], file_format, style))
+            batches = (batch for index in groups[number] for batch in _read(pieces[index], file_format, style))
             return work(batches, number)
 
         # A small file is read here: handing it to a task would take longer than reading it.
@@ -96,7 +96,7 @@ def open_source(spark: SparkSession, source: Source) -> Reader:
     """Find the files of a source, their format and their columns.
 
     Raises:
-        InputError: nothing is there, the format cannot be told, a column is missing or of a type that cannot be used.
+        InputError: nothing is there, its format is unknown, a column is missing or of a type that cannot be used.
     """
     if source.is_local:
         return LocalReader(source)

@@ -20,7 +20,7 @@ _SCHEMA = pa.schema([("source", pa.string()), ("reason", pa.string()), ("row", p
 
 
 class Rejects:
-    """Collects the rejected rows of one task and writes them to files of its own."""
+    """Collects the rejected rows of one task and writes them to files."""
 
     def __init__(self, directory: Path, kind: str, task: int) -> None:
         self.counts: Counter[str] = Counter()

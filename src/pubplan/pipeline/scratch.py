@@ -1,6 +1,6 @@
-"""Tables between two steps: Parquet files beside the output, written and read by tasks.
+"""Tables between two steps: Parquet files inside the unfinished output, written and read by tasks.
 
-Spark's own readers and writers are not used for them: they look for plain paths on Spark's default file system, and
+Spark's readers and writers are not used for them: they look for plain paths on Spark's default file system, and
 take brackets and colons in names for patterns and addresses.
 """
 

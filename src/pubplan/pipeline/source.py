@@ -134,7 +134,7 @@ class Source:
     @property
     def wanted(self) -> dict[str, str]:
         """From our columns to the names the table should have for them; columns left out are absent."""
-        # Events are told apart by an id only where one is named.
+        # Without a name for it, no column is the event id.
         names = {name: self.columns.get(name, "" if name == "event" else name) for name in self.all_columns}
         return {name: theirs for name, theirs in names.items() if theirs}
 

@@ -47,7 +47,7 @@ def read_range(path: Path, first: int, last: int) -> Iterator[Chunk]:
     """The records of a plain file that begin from byte ``first`` to before byte ``last``."""
     with readable(path), open(path, "rb") as handle:
         size = os.fstat(handle.fileno()).st_size
-        start, end = (_record_start(handle.fileno(), place, size) for place in (first, last))
+        start, end = (_record_start(handle.fileno(), offset, size) for offset in (first, last))
         text = os.pread(handle.fileno(), end - start, start)
         while len(text) < end - start:  # one call reads at most 2 GB
             more = os.pread(handle.fileno(), end - start - len(text), start + len(text))
@@ -60,11 +60,11 @@ def read_range(path: Path, first: int, last: int) -> Iterator[Chunk]:
         yield lines(text)
 
 
-def _record_start(descriptor: int, place: int, size: int) -> int:
-    """The first byte from ``place`` on that begins a record; the end of the file where none does."""
-    if place == 0 or place >= size:
-        return min(place, size)
-    position = place - 1
+def _record_start(descriptor: int, offset: int, size: int) -> int:
+    """The first byte from ``offset`` on that begins a record; the end of the file where none does."""
+    if offset == 0 or offset >= size:
+        return min(offset, size)
+    position = offset - 1
     while position < size:
         block = os.pread(descriptor, _LOOK_AHEAD_BYTES, position)
         if not block:

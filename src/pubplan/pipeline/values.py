@@ -289,7 +289,7 @@ def _settle(values: Int64Array, is_bad: npt.NDArray[np.bool_], rows: Int64Array,
 
 
 def _cast_or_null(text: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Cast what can be cast; days that no calendar has are found by halving."""
+    """Cast what can be cast; days that no calendar has are searched for by halving."""
     try:
         return text.cast(kind)
     except pa.ArrowInvalid:
