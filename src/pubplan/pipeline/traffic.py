@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _LOW_BITS = 31
 _MAX_BATCH_ROWS = 1 << 22
 _SUMMED = ("rate", "bytes", "sized")
-_HALVES = tuple(f"{name}_{half}" for name in _SUMMED for half in ("low", "high"))
 _COST = "cost"
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -200,8 +199,7 @@ def _table(
 ) -> pa.Table:
     used = np.flatnonzero(is_used)
     columns = {"topic": topics.names.take(pa.array(used))}
-    for name in _HALVES:
-        columns[name] = pa.array(halves[name][used] if name in halves else np.zeros(len(used), dtype=np.int64))
+    columns |= {name: pa.array(values[used]) for name, values in halves.items()}  # what is zero everywhere is left out
     if costs is not None:
         columns[_COST] = pa.array(costs[used])
     return pa.table(columns)
@@ -210,13 +208,13 @@ def _table(
 def merge(tables: list[pa.Table]) -> pa.Table:
     """Counts of several batches or tasks as one; where none counts anything, an empty table."""
     if not tables:
-        return pa.table({"topic": pa.array([], pa.string()), **{name: pa.array([], pa.int64()) for name in _HALVES}})
+        return pa.table({"topic": pa.array([], pa.string())})
     if len(tables) == 1:
         return tables[0]
-    whole = pa.concat_tables(tables, promote_options="default").group_by("topic", use_threads=False)
-    costs = [(_COST, "max")] if any(_COST in table.column_names for table in tables) else []
-    merged = whole.aggregate([*((name, "sum") for name in _HALVES), *costs])
-    return merged.rename_columns(["topic", *_HALVES, *(name for name, _ in costs)])
+    whole = pa.concat_tables(tables, promote_options="default")
+    names = [name for name in whole.column_names if name != "topic"]
+    how = [(name, "max" if name == _COST else "sum") for name in names]
+    return whole.group_by("topic", use_threads=False).aggregate(how).rename_columns(["topic", *names])
 
 
 def per_topic(counts: pa.Table) -> pa.Table:
@@ -227,7 +225,7 @@ def per_topic(counts: pa.Table) -> pa.Table:
     """
     columns = {"topic": counts["topic"]}
     for name in _SUMMED:
-        low, high = (np.asarray(counts[f"{name}_{half}"], dtype=np.int64) for half in ("low", "high"))
+        low, high = (_half(counts, f"{name}_{half}") for half in ("low", "high"))
         high = high + (low >> _LOW_BITS)
         if (high >> (63 - _LOW_BITS)).any():
             said = {"bytes": "sizes"}.get(name, "rates")
@@ -245,6 +243,12 @@ def per_topic(counts: pa.Table) -> pa.Table:
         if not number:
             columns[_COST] = counts[_COST]
     return pa.table(columns)
+
+
+def _half(counts: pa.Table, name: str) -> Int64Array:
+    if name not in counts.column_names:
+        return np.zeros(counts.num_rows, dtype=np.int64)
+    return np.asarray(pc.fill_null(counts[name], 0), dtype=np.int64)
 
 
 def _good_events(events: CleanEvents, good: Mask) -> pa.Table:
@@ -285,8 +289,5 @@ def count_once(spark: SparkSession, files: list[Path]) -> tuple[pa.Table, int, i
         )
         .toArrow()
     )
-    zeros = pa.array(np.zeros(counted.num_rows, dtype=np.int64))
-    halves = [counted[name] if name in counted.column_names else zeros for name in _HALVES]
-    table = pa.Table.from_arrays([counted["topic"].cast(pa.string()), *halves], ["topic", *_HALVES])
     first, last = pc.min(counted["first"]).as_py(), pc.max(counted["last"]).as_py()
-    return table, int(pc.sum(counted["rate_low"]).as_py() or 0), first, last
+    return counted.drop_columns(["first", "last"]), int(pc.sum(counted["rate_low"]).as_py() or 0), first, last
