@@ -23,7 +23,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 ALLOWED_ONLY_IN = {
     "pyspark": ("engine/", "pipeline/"),
-    "numba": ("kernels/", "problems/*/kernels.py"),
+    "numba": ("kernels/", "problems/*/kernels*.py"),
     "typer": ("cli/",),
     "rich": ("cli/",),
 }

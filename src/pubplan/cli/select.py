@@ -55,7 +55,7 @@ Satisfy = Annotated[
 WithCurve = Annotated[
     bool, typer.Option("--curve", help="Also print the satisfied share at smaller capacities, and the knee.")
 ]
-Bound = Annotated[str | None, typer.Option("--bound", help="lagrangian (the default), paper, mip or none.")]
+Bound = Annotated[str | None, typer.Option("--bound", help="lagrangian (the default), paper, search or none.")]
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "capacity": (str, int),

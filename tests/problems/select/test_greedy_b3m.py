@@ -83,7 +83,7 @@ def test_densest_k_subgraph(make_workload) -> None:
     )
     problem = Problem(workload, 4, 2, "b3m", cost="cost")
     best = solve(problem, "exact")
-    assert (best.objective, best.bounds["mip"]) == (6.0, 6.0)
+    assert (best.objective, best.bounds["search"]) == (6.0, 6.0)
     assert best.plan.decisions("served")["topic_id"].to_pylist() == list(clique)
     assert solve(problem, "greedy-b3m").objective <= 6.0
 

@@ -1,43 +1,32 @@
-"""greedy-max, enumerate-fb3m, exact and the threshold methods."""
+"""greedy-max, enumerate-fb3m and the threshold methods."""
 
 from __future__ import annotations
 
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from oracles.select import Case, best_value, cases
-from scipy.optimize import OptimizeResult
 
 from pubplan.errors import InputError, NotApplicable
-from pubplan.problems.select import Problem, exact, solve
+from pubplan.problems.select import Problem, solve
 from pubplan.problems.select.runs import run_eager, run_lazy
 from pubplan.workload import Workload
 
 
 @given(cases())
 def test_enumeration_and_completion_keep_their_guarantees(case: Case) -> None:
-    """1/2 for greedy-max, 1 - 1/e for enumerate-fb3m, all of it for exact."""
+    """1/2 for greedy-max, 1 - 1/e for enumerate-fb3m."""
     with tempfile.TemporaryDirectory() as directory:
         problem = case.problem(Path(directory))
         best = best_value(case, "fb3m")
-        completed, enumerated, exact = (
-            solve(problem, name, bound="none").exact.value for name in ("greedy-max", "enumerate-fb3m", "exact")
+        completed, enumerated = (
+            solve(problem, name, bound="none").exact.value for name in ("greedy-max", "enumerate-fb3m")
         )
         assert 0.5 * best <= completed <= best
         assert 0.632 * best <= enumerated <= best
         assert enumerated >= run_lazy(problem, by_ratio=True).objective
-        assert exact == best
-
-
-@given(cases())
-def test_the_search_finds_the_best(case: Case) -> None:
-    """exact for B3M is what trying all sets gives, and its bound meets it."""
-    with tempfile.TemporaryDirectory() as directory:
-        result = solve(case.problem(Path(directory), "b3m"), "exact", bound="none")
-        assert result.exact.value == best_value(case, "b3m") == result.bound
 
 
 def test_one_large_topic_completes_a_prefix(make_workload) -> None:
@@ -85,38 +74,13 @@ def test_large_instances_are_refused_by_name(spotify: Workload) -> None:
             solve(Problem(spotify, "10%", 27), method)
 
 
-def test_a_time_limit_makes_a_plan_of_this_machine(make_workload) -> None:
-    """Which the plan says, also when the search ended before the limit and proves its answer."""
-    workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]})
-    result = solve(Problem(workload, 6, 3), "exact", parameters={"time_limit": 60})
-    assert result.plan.record["deterministic"] is False
-    assert "mip" in result.bounds
-
-
-def test_a_stopped_search_proves_nothing(make_workload, monkeypatch) -> None:
-    """Stopped with a plan, or before it had any: the plan verifies, carries no bound of the search and says why."""
-    workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]})
-    real = exact.milp
-
-    def stopped(*arguments, has_plan: bool, **options):
-        found = real(*arguments, **options)
-        return OptimizeResult(status=1, x=found.x if has_plan else None, mip_dual_bound=-9.0, message="limit")
-
-    for has_plan, objective in ((True, 2.0), (False, 0.0)):
-        monkeypatch.setattr(exact, "milp", partial(stopped, has_plan=has_plan))
-        result = solve(Problem(workload, 6, 3), "exact", parameters={"nodes": 1}, bound="none")
-        assert (result.objective, dict(result.bounds)) == (objective, {})
-        assert "stopped by its limit" in [reason.have for reason in result.reasons]
-        assert result.plan.record["deterministic"] is True
-
-
 @pytest.mark.parametrize(
     ("method", "parameters"),
     [
         ("improved-b3m", {"rounds": -1}),
         ("improved-b3m", {"rounds": 1.5}),
         ("threshold-b3m", {"pairs": 0}),
-        ("exact", {"nodes": 0}),
+        ("exact", {"search_nodes": 0}),
         ("exact", {"time_limit": "soon"}),
     ],
 )

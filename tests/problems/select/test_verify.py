@@ -290,20 +290,6 @@ def test_a_lower_lagrangian_bound_is_found(problem: Problem, priced: Plan, tmp_p
     assert "bound follows from its certificate" in limits(verify(problem, forged))
 
 
-def test_a_search_is_repeated(problem: Problem, tmp_path: Path) -> None:
-    """The bound of the exact search has no evidence: a lower one is caught by searching again."""
-    plan = solve(problem, "exact", bound="none").plan
-    assert verify(problem, plan).ok
-    lower = Exact(2 * 2**32, 2**32)
-    forged = forge(
-        plan,
-        tmp_path / "f",
-        record={"bound": 2.0, "bounds": {"mip": 2.0}, "gap": gap(plan.exact, lower)},
-        certificates={"mip": lambda raw: {**raw, "bound": lower.to_dict()}},
-    )
-    assert "bound follows from its certificate" in limits(verify(problem, forged))
-
-
 def test_lists_are_checked(make_workload, tmp_path: Path) -> None:
     """A plan that leaves out what must be served, or serves what must not be, is found out."""
     workload = make_workload({"a": 1, "b": 1, "c": 1}, {"x": ["a"], "y": ["b"], "z": ["c"]})

@@ -48,7 +48,7 @@ def _from_reached(
 _BOUNDS = (
     Bound("paper", _from_reached(paper_bound), paper_refusal),
     Bound("lagrangian", _from_reached(lagrangian_bound), beside=("paper",)),
-    Bound("mip", _from_reached(exact.mip_bound), exact.size_refusal),
+    Bound("search", _from_reached(exact.search_bound), exact.size_refusal),
 )
 
 FAMILY = Family(

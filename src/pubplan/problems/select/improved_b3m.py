@@ -47,22 +47,27 @@ def improved_b3m(
 
     Runs in one process: the seed and the session are not used.
     """
-    search = _Search(problem)
-    best = search.settle(run_eager(problem, is_whole=True).order)
+    return draft_of(problem, improved_choice(problem, parameters.rounds))
+
+
+def improved_choice(problem: Problem, rounds: int) -> Choice:
+    """The choice of ``improved-b3m`` after a number of rounds."""
+    improver = Improver(problem)
+    best = improver.settle(run_eager(problem, is_whole=True).order)
     share = FIRST_SHARE
-    with stage("improving", parameters.rounds) as advance:
-        for _ in range(parameters.rounds):
-            found = search.settle(search.without_worst(best.order, share))
-            if found.objective > best.objective:
-                best = found
+    with stage("improving", rounds) as advance:
+        for _ in range(rounds):
+            trial = improver.settle(improver.without_worst(best.order, share))
+            if trial.objective > best.objective:
+                best = trial
             else:
                 share /= 2
             advance(1)
-    return draft_of(problem, best)
+    return best
 
 
-class _Search:
-    """Plans of one problem, as orders of topics."""
+class Improver:
+    """Improves plans of one B3M problem, given as orders of topics."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
