@@ -125,6 +125,15 @@ def test_a_time_limit_makes_a_plan_of_this_machine(make_workload) -> None:
     assert "search" in result.bounds
 
 
+def test_a_search_without_time_still_bounds(make_workload) -> None:
+    """Out of time before the first linear program is solved, the plan is the greedy's and its bound is true."""
+    problem = clique_problem(make_workload)
+    result = solve(problem, "exact", parameters={"time_limit": 1e-9}, bound="none")
+    assert result.objective == solve(problem, "improved-b3m", bound="none").objective
+    assert 6.0 <= result.bound <= 28.0
+    assert [reason.have for reason in result.reasons if reason.where == "exact"] == ["stopped by its limit"]
+
+
 def forge_bound(plan: Plan, target: Path, bound: Exact, **changes: Any) -> Plan:
     return forge(
         plan,

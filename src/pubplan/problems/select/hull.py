@@ -22,6 +22,7 @@ What HiGHS answers is guidance: multipliers to evaluate exactly, topics to try. 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import highspy
@@ -46,8 +47,17 @@ _FEASIBILITY = 1e-9
 _ENTERING_GAIN = 1e-7
 
 
-def partial_multipliers(rows: Rows, capacity: int) -> Int64Array:
-    """Multipliers of the interests, in units of 2^-32, from the relaxation in which rows are satisfied in part."""
+class OutOfTime(Exception):
+    """The deadline passed during a linear program."""
+
+
+def partial_multipliers(rows: Rows, capacity: int, deadline: float | None = None) -> Int64Array:
+    """Multipliers of the interests, in units of 2^-32, from the relaxation in which rows are satisfied in part.
+
+    Raises:
+        OutOfTime: ``deadline`` (of time.monotonic) passed.
+        EngineError: HiGHS has no answer.
+    """
     num_topics, num_rows = len(rows.costs), len(rows.needed)
     owner = rows.row_of_entry
     base = rows.satisfaction(np.arange(num_rows), rows.sure)
@@ -76,7 +86,7 @@ def partial_multipliers(rows: Rows, capacity: int) -> Int64Array:
     )
     highs = _solver()
     highs.passModel(model)
-    duals = _solved_duals(highs)
+    duals = _solved_duals(highs, deadline)
     return _as_multipliers((duals[1:] / rows.weights)[owner] * share)
 
 
@@ -95,8 +105,9 @@ class Relaxed:
 class HullProgram:
     """The exact description of some rows, re-solved from its last basis as topics are fixed and sets enter."""
 
-    def __init__(self, rows: Rows, capacity: int) -> None:
+    def __init__(self, rows: Rows, capacity: int, deadline: float | None = None) -> None:
         self._rows = rows
+        self._deadline = deadline
         self._owner = rows.row_of_entry
         self._base = rows.satisfaction(np.arange(len(rows.needed)), rows.sure)
         self._known: set[bytes] = set()
@@ -165,9 +176,9 @@ class HullProgram:
         self._highs.changeColsBounds(len(state), columns, low, high)
 
     def solve(self) -> Relaxed:
-        """Solve from the last basis on."""
+        """Solve from the last basis on; raises as :func:`partial_multipliers`."""
         rows, num_rows = self._rows, len(self._rows.needed)
-        duals = _solved_duals(self._highs)
+        duals = _solved_duals(self._highs, self._deadline)
         return Relaxed(
             served=np.array(self._highs.getSolution().col_value[: len(rows.costs)]),
             multipliers=_as_multipliers(duals[1 + num_rows :] / rows.weights[self._owner]),
@@ -230,14 +241,15 @@ def _fill(model: highspy.HighsLp, starts: Int64Array, index: Int64Array, value: 
     model.a_matrix_.value_ = value
 
 
-def _solved_duals(highs: highspy.Highs) -> FloatArray:
-    """Solve; the prices of the rows.
-
-    Raises:
-        EngineError: HiGHS has no answer.
-    """
+def _solved_duals(highs: highspy.Highs, deadline: float | None) -> FloatArray:
+    """Solve; the prices of the rows."""
+    if deadline is not None:
+        remaining = max(0.0, deadline - time.monotonic())
+        highs.setOptionValue("time_limit", highs.getRunTime() + remaining)  # its clock runs over all solves
     highs.run()
     status = highs.getModelStatus()
+    if status == highspy.HighsModelStatus.kTimeLimit:
+        raise OutOfTime
     if status != highspy.HighsModelStatus.kOptimal:
         raise EngineError(f"HiGHS did not solve a linear program: {highs.modelStatusToString(status)}.")
     return -np.array(highs.getSolution().row_dual)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from pubplan.engine import exact_dot, exact_sum, stage
 from pubplan.problems.select.distinct import Rows, StateArray
-from pubplan.problems.select.hull import HullProgram, Relaxed, partial_multipliers
+from pubplan.problems.select.hull import HullProgram, OutOfTime, Relaxed, partial_multipliers
 from pubplan.problems.select.kernels_search import CLOSED, FREE, SERVED, row_worths
 from pubplan.problems.select.problem import FULL, Problem
 from pubplan.workload import Int32Array, Int64Array
@@ -133,6 +133,7 @@ class Search:
         self.vectors: list[Vector] = []
         self.num_stored = 0
         self.value = 0
+        self.is_out_of_time = False
 
     @property
     def limit(self) -> int:
@@ -150,17 +151,19 @@ class Search:
                 node = waiting.pop()
                 evaluation = self._evaluate(node, node.multipliers)
                 children: list[_Open] = []
+                if evaluation.value > self.limit and not (node.state == FREE).any():
+                    self._try(node.state == SERVED)  # a single plan, the best so far
                 if evaluation.value > self.limit:
-                    if self._is_stopped(len(waiting)):
+                    if program is None or self._is_stopped(len(waiting)):
                         is_complete = False
-                    elif program is not None:
+                    else:
                         evaluation, children = self._work_on(node, evaluation, program)
                 if not children:
                     self._close(node.number, evaluation)
                 waiting += children
                 advance(1)
         value = self.value if self.is_whole else max(self.value, self.limit)
-        return Proof(self.nodes, self.vectors, self.num_entries, value, is_complete)
+        return Proof(self.nodes, self.vectors, self.num_entries, value, is_complete and not self.is_out_of_time)
 
     def _root(self) -> tuple[list[_Open], HullProgram | None]:
         """Tighten the root until that hardly fixes topics any more.
@@ -176,29 +179,36 @@ class Search:
         self.rows = self.rows.reduced(state)  # 1
         self.nodes.append(Node())
         node = self._blank(0, left)
-        if not len(self.rows.costs):
-            return [node], None
-        node = replace(node, multipliers=partial_multipliers(self.rows, left))  # 2
         program = None
-        while True:
+        if len(self.rows.costs):
+            node = replace(node, multipliers=self._first_multipliers(left))  # 2
+        while len(self.rows.costs):
             evaluation = self._evaluate(node, node.multipliers)
             if evaluation.value > self.limit and program is not None:
                 evaluation, relaxed = self._improve(node, evaluation, program)
-                self._try(node, relaxed)
+                if relaxed is not None:
+                    self._try(_served_whole(node, relaxed))
+            node = replace(node, multipliers=evaluation.multipliers)
             if evaluation.value <= self.limit or self._is_stopped(0):
-                return [replace(node, multipliers=evaluation.multipliers)], program
+                break
             num_topics = len(self.rows.costs)
             tightened = self._tightened(node, evaluation)
             if tightened is not None:
                 node = self._restarted(node, tightened, evaluation)
             elif program is not None:
-                return [replace(node, multipliers=evaluation.multipliers)], program
-            if not len(self.rows.costs):
-                return [node], None
-            if program is None or len(self.rows.costs) <= REBUILD_SHARE * num_topics:
-                program = HullProgram(self.rows, node.left)
-            elif tightened is not None:
-                return [node], HullProgram(self.rows, node.left)
+                break
+            is_settled = program is not None and len(self.rows.costs) > REBUILD_SHARE * num_topics
+            program = HullProgram(self.rows, node.left, self.limits.deadline) if len(self.rows.costs) else None
+            if is_settled:
+                break
+        return [node], program
+
+    def _first_multipliers(self, capacity: int) -> Int64Array:
+        try:
+            return partial_multipliers(self.rows, capacity, self.limits.deadline)
+        except OutOfTime:
+            self.is_out_of_time = True
+            return np.zeros(len(self.rows.topics), dtype=np.int64)
 
     def _blank(self, number: int, left: int) -> _Open:
         nothing = np.zeros(len(self.rows.topics), dtype=np.int64)
@@ -218,19 +228,21 @@ class Search:
 
     def _is_stopped(self, num_waiting: int) -> bool:
         is_full = self.num_stored + (num_waiting + 2) * len(self.rows.topics) > MAX_STORED_MULTIPLIERS
-        return is_full or self.limits.is_reached(len(self.nodes))
+        return is_full or self.is_out_of_time or self.limits.is_reached(len(self.nodes))
 
     def _work_on(self, node: _Open, evaluation: _Evaluation, program: HullProgram) -> tuple[_Evaluation, list[_Open]]:
         """Improve the bound of a node by the program; where that is not enough, tighten and divide it.
 
-        1. Multipliers from the program.
+        1. Multipliers from the program; out of time, the node stays as it is.
         2. Try the topics that it serves whole as the beginning of a plan.
         3. Tighten.
         4. Branch on the topic that is most undecided.
         """
         evaluation, relaxed = self._improve(node, evaluation, program)  # 1
+        if relaxed is None:
+            return evaluation, []
         if evaluation.value > self.limit:
-            self._try(node, relaxed)  # 2
+            self._try(_served_whole(node, relaxed))  # 2
         if evaluation.value <= self.limit:
             return evaluation, []
         tightened = self._tightened(node, evaluation)  # 3
@@ -253,11 +265,18 @@ class Search:
             self.nodes.append(Node(node.number, int(self.rows.topic_numbers[topic]), is_served))
         return evaluation, children
 
-    def _improve(self, node: _Open, evaluation: _Evaluation, program: HullProgram) -> tuple[_Evaluation, Relaxed]:
+    def _improve(
+        self, node: _Open, evaluation: _Evaluation, program: HullProgram
+    ) -> tuple[_Evaluation, Relaxed | None]:
         """Solve, evaluate the multipliers exactly, let sets enter that they make worth more; again while sets enter."""
         program.fix(node.state)
+        relaxed: Relaxed | None = None
         for _ in range(MAX_PRICING_ROUNDS):
-            relaxed = program.solve()
+            try:
+                relaxed = program.solve()
+            except OutOfTime:
+                self.is_out_of_time = True
+                return evaluation, None
             trial = self._evaluate(node, relaxed.multipliers)
             if trial.value < evaluation.value:
                 evaluation = trial
@@ -267,12 +286,10 @@ class Search:
                 break
         return evaluation, relaxed
 
-    def _try(self, node: _Open, relaxed: Relaxed) -> None:
-        """Make a plan that begins with the topics that are served whole, as far as they fit."""
-        rows, capacity = self.rows, self.problem.capacity_cost
-        is_whole = (node.state == SERVED) | ((node.state == FREE) & (relaxed.served > 1 - 1e-6))
-        numbers = np.concatenate([self.served, rows.topic_numbers[is_whole]]).astype(np.int32)
-        if exact_sum(self.problem.costs[numbers]) <= capacity:
+    def _try(self, is_served: BoolArray) -> None:
+        """Make a plan that begins with these topics, if it can pay for them."""
+        numbers = np.concatenate([self.served, self.rows.topic_numbers[is_served]]).astype(np.int32)
+        if exact_sum(self.problem.costs[numbers]) <= self.problem.capacity_cost:
             self.best = max(self.best, self.complete(numbers))
 
     def _tightened(self, node: _Open, evaluation: _Evaluation) -> StateArray | None:
@@ -334,6 +351,11 @@ class Search:
         filled, price = fill_knapsack(payments[free], rows.costs[free], node.left)
         value = certain + exact_dot(worths, rows.weights) + filled
         return _Evaluation(value, multipliers, payments, price, worths, taken)
+
+
+def _served_whole(node: _Open, relaxed: Relaxed) -> BoolArray:
+    """The topics that a node serves, or that the program serves whole."""
+    return np.asarray((node.state == SERVED) | ((node.state == FREE) & (relaxed.served > 1 - 1e-6)))
 
 
 def fill_knapsack(payments: Int64Array, costs: Int64Array, capacity: int) -> tuple[int, tuple[int, int]]:
