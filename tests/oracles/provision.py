@@ -358,7 +358,7 @@ def custom_pack(
 ) -> list[Part]:
     """CustomBinPacking with the paper's steps (d) and (e) if they are named; ``prices`` are of a VM and of a byte.
 
-    A byte that costs nothing still counts where VMs cost the same.
+    Pairs that do not fit the VM deployed last are distributed over existing VMs with (d) only. A byte that costs nothing still counts where VMs cost the same.
     """
     rent, per_byte = prices[0], prices[1] or Fraction(1, 10**30)
     vms: list[dict[int, int]] = []
@@ -376,7 +376,7 @@ def custom_pack(
         if vms and (left + 1) * stream <= free(len(vms) - 1):
             put(topic, len(vms) - 1, left)
             continue
-        order = sorted(range(len(vms)), key=lambda vm: (-free(vm), vm)) if "d" in steps else range(len(vms))
+        order = sorted(range(len(vms)), key=lambda vm: (-free(vm), vm)) if "d" in steps else []
         shares, rest = [], left
         for vm in order:
             takes = _takes(free(vm), stream, rest)

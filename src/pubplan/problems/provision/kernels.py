@@ -611,21 +611,20 @@ def spread(
     tree: Int64Array,
     stream: int,
     num_pairs: int,
-    most_free_first: bool,
     vms: Int64Array,
     shares: Int64Array,
 ) -> tuple[int, int]:
-    """Fill VMs with pairs of a topic that none of them carries yet, until all are placed or none takes one more.
+    """Distribute pairs of a topic that no VM carries yet, always to the VM with the most free capacity, until all are
+    placed or none takes one more.
 
     Writes which VMs take how many; returns how many VMs, and how many pairs are left.
     """
-    width = len(tree) // 2
     num_used = 0
     while num_pairs > 0 and num_used < len(vms):
-        vm = first_with(tree, tree[1] if most_free_first else 2 * stream)
-        if vm < 0 or tree[width + vm] < 2 * stream:
+        free = tree[1]
+        vm = first_with(tree, free)
+        if vm < 0 or free < 2 * stream:
             break
-        free = tree[width + vm]
         taken = num_pairs if stream == 0 else min(num_pairs, free // stream - 1)
         set_free(tree, vm, free - (taken + 1) * stream)
         vms[num_used], shares[num_used] = vm, taken
@@ -640,15 +639,15 @@ def custom_pack(
     streams: Int64Array,
     counts: Int64Array,
     limit: int,
-    most_free_first: bool,
+    distributes: bool,
     weighs_cost: bool,
     vm_worth: float,
 ) -> Int64Array:
     """Pack the pairs of topic after topic (CustomBinPacking).
 
     1. All pairs of a topic go to the VM that was deployed last, if they fit.
-    2. Otherwise they fill existing VMs, the one with the most free capacity first or in the order of deployment,
-    3. unless new VMs are cheaper: ``vm_worth`` is how many bytes of traffic cost as much as a VM.
+    2. Otherwise, if ``distributes``, they fill existing VMs, the one with the most free capacity first,
+    3. unless ``weighs_cost`` and new VMs are cheaper: ``vm_worth`` is how many bytes of traffic cost as much as a VM.
     4. What is left goes to new VMs.
 
     Returns a table of topic, VM and pairs.
@@ -669,7 +668,7 @@ def custom_pack(
                 continue
         if num_vms > len(vms):
             vms, shares = np.empty(2 * num_vms, dtype=np.int64), np.empty(2 * num_vms, dtype=np.int64)
-        num_used, rest = spread(tree, stream, left, most_free_first, vms, shares)  # 2
+        num_used, rest = spread(tree, stream, left, vms, shares) if distributes else (0, left)  # 2
         per_vm = limit // stream - 1 if stream > 0 else left
         if weighs_cost and num_used > 0:  # 3
             more_vms, all_new = -(-rest // per_vm), -(-left // per_vm)
@@ -736,7 +735,7 @@ def level_pack(topics: Int64Array, streams: Int64Array, counts: Int64Array, limi
         topic, left = late[place, 0], late[place, 1]
         stream = streams[topic]
         while left > 0:
-            num_used, left = spread(tree, stream, left, True, vms, shares)
+            num_used, left = spread(tree, stream, left, vms, shares)
             for used in range(num_used):
                 parts = put_part(parts, num_parts, topic, vms[used], shares[used])
                 num_parts += 1
