@@ -80,7 +80,7 @@ def _second_stage(directory: Path, shape: str) -> None:
         for _ in range(ROUNDS):
             for stage in STAGES2:
                 spent, packing = _timed(
-                    lambda p=problem, s=stage, c=chosen: s.pack(p, p.types[0], c, s.parameters(), None)
+                    lambda p=problem, s=stage, c=chosen: s.pack(p, p.types[0], c, s.parameters(), 0, None)
                 )
                 seconds[stage.name].append(spent)
                 fleets[stage.name] = packing.num_vms
@@ -106,7 +106,9 @@ def _growth(directory: Path, shape: str) -> None:
             spent, chosen = _timed(lambda p=problem, s=stage: _select(p, s))
             taken[stage.name].append(spent)
             row.append(f"{spent:.2f}")
-        spent, _ = _timed(lambda p=problem, c=chosen[0]: level.pack(p, p.types[0], c, level.STAGE.parameters(), None))
+        spent, _ = _timed(
+            lambda p=problem, c=chosen[0]: level.pack(p, p.types[0], c, level.STAGE.parameters(), 0, None)
+        )
         taken["level"].append(spent)
         pairs.append(problem.workload.counts.pairs)
         rows.append([f"{SCALE * share:g}", f"{pairs[-1]:,}", *row, f"{spent:.3f}"])
@@ -175,7 +177,7 @@ def _select(problem: Problem, stage: Any) -> Any:
     from pubplan.problems.provision.methods import weights_of
 
     vm_type = problem.types[0]
-    return stage.select(problem, problem.limit(vm_type), weights_of(problem, vm_type), stage.parameters(), None)
+    return stage.select(problem, problem.limit(vm_type), weights_of(problem, vm_type), stage.parameters(), 0, None)
 
 
 def _problem(directory: Path, shape: str, threshold: int, scale: float = SCALE, peak_factor: int = 1) -> Problem:

@@ -292,11 +292,14 @@ def first_cover(case: Case, subscriber: str, usable: Sequence[str]) -> list[str]
     return chosen
 
 
+TIE_SIGNS = {"largest": -1, "smallest": 1, "first": 0}
+
+
 def greedy_cover(case: Case, subscriber: str, usable: Sequence[str], ties: str = "largest") -> list[str]:
     """GSP: the topic with the most benefit per cost, until it is enough; Algorithm 1 and 2 with sizes."""
     missing, chosen = case.needed(subscriber), []
     waiting = [topic for topic in case.interests[subscriber] if topic in usable]
-    sign = -1 if ties == "largest" else 1
+    sign = TIE_SIGNS[ties]
 
     def ratio(topic: str, missing: int) -> Fraction | float:
         rate, size = case.rates[topic], case.size(topic)
@@ -358,7 +361,8 @@ def custom_pack(
 ) -> list[Part]:
     """CustomBinPacking with the paper's steps (d) and (e) if they are named; ``prices`` are of a VM and of a byte.
 
-    Pairs that do not fit the VM deployed last are distributed over existing VMs with (d) only. A byte that costs nothing still counts where VMs cost the same.
+    Pairs that do not fit the VM deployed last are distributed over existing VMs with (d) only. A byte that costs
+    nothing still counts where VMs cost the same.
     """
     rent, per_byte = prices[0], prices[1] or Fraction(1, 10**30)
     vms: list[dict[int, int]] = []

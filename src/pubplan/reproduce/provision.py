@@ -159,14 +159,14 @@ def _measured(workload: Workload, size: int, thresholds: Sequence[int], spark: S
 def _select(problem: Problem, first: Stage1, spark: SparkSession | None) -> tuple[Selection, ...]:
     """Pairs that go on VMs of either type: the smaller one decides which topics fit."""
     vm_type = min(problem.types, key=problem.limit)
-    return first.select(problem, problem.limit(vm_type), weights_of(problem, vm_type), first.parameters(), spark)
+    return first.select(problem, problem.limit(vm_type), weights_of(problem, vm_type), first.parameters(), 0, spark)
 
 
 def _baseline(problem: Problem, runs: _Runs, spark: SparkSession | None) -> None:
     with runs.timed("RSP"):
         (chosen,) = _select(problem, rsp.STAGE, spark)
     for vm_type in problem.types:
-        packing = ffbp.pack(problem, vm_type, chosen, ffbp.STAGE.parameters(), spark)
+        packing = ffbp.pack(problem, vm_type, chosen, ffbp.STAGE.parameters(), 0, spark)
         runs.keep(_bare(vm_type), BASELINE, _Fleet.of(problem, packing))
 
 
@@ -176,11 +176,11 @@ def _steps(problem: Problem, runs: _Runs, spark: SparkSession | None) -> None:
     for vm_type in problem.types:
         bare = _bare(vm_type)
         with runs.timed(f"FFBP {bare}"):
-            packing = ffbp.pack(problem, vm_type, chosen, ffbp.STAGE.parameters(), spark)
+            packing = ffbp.pack(problem, vm_type, chosen, ffbp.STAGE.parameters(), 0, spark)
         runs.keep(bare, GREEDY, _Fleet.of(problem, packing))
         for steps, name in STEPS.items():
             with runs.timed(f"CBP ({steps}) {bare}"):
-                packing = cbp.pack(problem, vm_type, chosen, cbp.CbpParameters(steps), spark)
+                packing = cbp.pack(problem, vm_type, chosen, cbp.CbpParameters(steps), 0, spark)
             runs.keep(bare, name, _Fleet.of(problem, packing))
 
 
@@ -195,7 +195,7 @@ def _ours(problem: Problem, runs: _Runs, spark: SparkSession | None) -> None:
             packings = []
             for chosen in selections:
                 with runs.timed(f"level {bare} {name} {chosen.name}"):
-                    packings.append(level.pack(problem, vm_type, chosen, level.STAGE.parameters(), spark))
+                    packings.append(level.pack(problem, vm_type, chosen, level.STAGE.parameters(), 0, spark))
             best = min(packings, key=lambda packing: total_cost(problem, packing))
             runs.keep(bare, name, _Fleet.of(problem, best))
     draft = Draft({}, Exact(0, MICROS), aside=found[JOINT][0])

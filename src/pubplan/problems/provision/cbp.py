@@ -54,7 +54,12 @@ class CbpParameters:
 
 
 def pack(
-    problem: Problem, vm_type: VmType, selection: Selection, parameters: CbpParameters, spark: SparkSession | None
+    problem: Problem,
+    vm_type: VmType,
+    selection: Selection,
+    parameters: CbpParameters,
+    seed: int,
+    spark: SparkSession | None,
 ) -> Packing:
     streams, counts, steps = problem.streams, selection.counts, parameters.steps
     topics = np.flatnonzero(counts)

@@ -64,15 +64,15 @@ def greedy_covers(
     events: Int64Array,
     sizes: Int64Array | None,
     thresholds: Int64Array,
-    largest_first: bool,
+    tie_sign: int,
     lengths: Int32Array,
     chosen: Int32Array,
 ) -> int:
     """Take the topic with the most benefit per cost until a subscriber has enough; returns how many were taken.
 
     The benefit is min(1, events / missing), the cost 2 events x size: the best topic has the least
-    max(missing, events) x size; without sizes they are all the same. Ties go to the topic with the most events, or the
-    fewest; then to the first one.
+    max(missing, events) x size; without sizes they are all the same. Ties go to the topic with the most events if
+    ``tie_sign`` is 1, with the fewest if it is -1; then, and if it is 0, to the first one.
     """
     size = 0
     left = np.empty(0, dtype=np.int64)
@@ -93,7 +93,7 @@ def greedy_covers(
                 key = max(need, brings) * message_size(sizes, topics[first + place])
                 is_better = key < best_key
                 if key == best_key:
-                    is_better = brings > best_events if largest_first else brings < best_events
+                    is_better = tie_sign * brings > tie_sign * best_events
                 if is_better:
                     best, best_key, best_events = place, key, brings
             if best < 0:
@@ -807,6 +807,35 @@ def first_fit(
             set_free(tree, vm, tree[width + vm] - 2 * stream)
         vms[place] = vm
     return tree, num_vms, hosts, num_hosts
+
+
+@kernel
+def first_fit_by_topic(topics: Int64Array, streams: Int64Array, counts: Int64Array, limit: int) -> Int64Array:
+    """What ``first_fit`` makes of all pairs of the first topic, then all of the second, and so on.
+
+    VMs before the one with the topic's latest pair do not take a first pair of it and are too full for another, so its
+    pairs fill one VM after the other. Returns a table of topic, VM and pairs.
+    """
+    tree = np.full(32, -1, dtype=np.int64)
+    parts = np.empty((len(topics) + 16, 3), dtype=np.int64)
+    num_parts, num_vms = 0, 0
+    for index in range(len(topics)):
+        topic = topics[index]
+        stream, left = streams[topic], counts[topic]
+        while left > 0:
+            vm = first_with(tree, 2 * stream)
+            if vm < 0:
+                tree = widened(tree, num_vms)
+                vm = num_vms
+                set_free(tree, vm, limit)
+                num_vms += 1
+            free = tree[len(tree) // 2 + vm]
+            taken = left if stream == 0 else min(left, free // stream - 1)
+            set_free(tree, vm, free - (taken + 1) * stream)
+            parts = put_part(parts, num_parts, topic, vm, taken)
+            num_parts += 1
+            left -= taken
+    return parts[:num_parts]
 
 
 @kernel
