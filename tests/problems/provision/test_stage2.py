@@ -25,6 +25,7 @@ from pubplan.problems.provision import level as levelled
 from pubplan.problems.provision.kernels import level_pack
 from pubplan.problems.provision.packing import Packing, total_cost
 from pubplan.problems.provision.selection import Pairs, Selection
+from pubplan.workload import Workload
 
 pytestmark = pytest.mark.kernel
 
@@ -155,6 +156,19 @@ def test_random_orders_depend_on_the_seed_alone(method: str, tmp_path: Path) -> 
     assert first.digest == again.digest
     assert placements_of(first) != placements_of(other)
     assert all(verify(problem, plan).ok for plan in (first, other))
+
+
+def test_random_orders_are_the_same_on_executors(spotify: Workload, spark) -> None:
+    """Two blocks in this process and as Spark tasks: one digest."""
+    assert len(spotify.interests_blocks) == 2
+    problem = Problem(spotify, [Machine("m", 2 * 10**6, 10**9).vm_type], 30, window_seconds=8, message_bytes=1)
+    own = {"interest_order": "random", "pair_order": "random"}
+    here, there = (
+        solve(problem, "rsp+ffbp", seed=3, parameters=own, bound="none", spark=session).plan
+        for session in (None, spark)
+    )
+    assert here.decisions("vms").num_rows > 3
+    assert there.digest == here.digest
 
 
 def test_orders_are_checked(ground: Problem) -> None:
