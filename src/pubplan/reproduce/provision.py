@@ -75,16 +75,16 @@ def reproduce(
     traces: tuple[Figure, ...] = ()
     setting: dict[str, Any] = {"scale": scale, "seed": seed, "peak factor": peak_factor}
     labels = [label(vm_type) for vm_type in types]
-    for place, (name, shape) in enumerate(shapes.items()):
+    for number, (name, shape) in enumerate(shapes.items()):
         workload = generate(shape, keeper.path / shape.name, spark=spark)
         setup = _setup(workload, scale, types, asked, peak_factor, seed, spark)
         runs = measured(setup)
         setting |= _setting(name, setup)
-        fig = f"Fig. {2 + place}"
+        fig = f"Fig. {2 + number}"
         for type_label in labels:
             figures += fleet_figures(fig + LETTERS.get(type_label, ""), name, type_label, runs, setup, scale)
         figures += together(fig, name, labels, runs, setup.message_bytes * scale / MESSAGE_BYTES)
-        times += time_figures(f"Fig. {4 + place}", f"Fig. {6 + place}", name, labels[0], runs, scale)
+        times += time_figures(f"Fig. {4 + number}", f"Fig. {6 + number}", name, labels[0], runs, scale)
         if name == TWITTER:
             traces = trace_figures(workload, scale, spark)
     times.sort(key=lambda figure: figure.name)

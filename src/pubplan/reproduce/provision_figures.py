@@ -31,15 +31,15 @@ CHECKED = {
     SPOTIFY: (
         "Checked with seed 0: which of equally good topics GSP takes moves this by at most 1 point, the order of pairs "
         "and of interests by at most 1.5 points each, and scale 1 instead of 0.02 by at most 1.6. The difference is "
-        "unexplained; the trace is not public. The paper's own VM types differ by 10 points at tau = 100, ours by less "
+        "unexplained; the trace is not public. The paper's VM types differ by 10 points at tau = 100, ours by less "
         "than 1."
     ),
     TWITTER: (
         "Checked with seed 0: savings grow with the scale, on c3.large from 62.4, 38.1 and 13.2 % at 0.004 through "
         "67.6, 45.9 and 15.7 % at 0.02 to 71.5, 49.6 and 17.8 % at 0.1, which explains most at tau = 10 and 100. With "
         "interests in random order RSP costs more, and at 0.02 GSP saves 70.9, 47.2 and 17.3 %; taking the smallest or "
-        "the first of equally good topics, GSP saves less, 7.1 % at tau = 1000. What is left there is unexplained; the "
-        "paper's own VM types differ by 9 points, ours by less than 1."
+        "the first of equally good topics, it saves no more, and as little as 7.1 % at tau = 1000. What is left there "
+        "is unexplained; the paper's VM types differ by 9 points there, ours by less than 1."
     ),
 }
 """What was tried to explain why GSP saves more or less than in the paper."""
@@ -53,8 +53,8 @@ def fleet_figures(name: str, shape: str, type_label: str, runs: Runs, setup: Set
         return Figure(name, title, "tau", "", runs.thresholds, y, unit, tuple(lines))
 
     def lines(methods: Sequence[str], what: str, unit: float, values: str) -> list[Line]:
-        found = {method: getattr(runs, values)(type_label, method) for method in methods}
-        return [Line(method, what, tuple(value / unit for value in row)) for method, row in found.items()]
+        rows = {method: getattr(runs, values)(type_label, method) for method in methods}
+        return [Line(method, what, tuple(value / unit for value in row)) for method, row in rows.items()]
 
     bounds = [
         Line(
@@ -214,9 +214,9 @@ def _changes(shape: str, type_label: str, runs: Runs) -> list[Line]:
     lines = []
     for before, after in pairwise([BASELINE, GREEDY, *STEPS.values()]):
         for what, number, values in (("VMs", 0, runs.vms), ("bandwidth", 1, runs.traffic)):
-            found = more_percent(values(type_label, before), values(type_label, after))
+            changes = more_percent(values(type_label, before), values(type_label, after))
             paper_values = printed(known.get(after, (None, None))[number], runs.thresholds)
-            lines.append(Line(after, f"{what} against {before}", found, paper_values))
+            lines.append(Line(after, f"{what} against {before}", changes, paper_values))
     return lines
 
 

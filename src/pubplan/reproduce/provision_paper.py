@@ -50,7 +50,7 @@ FIRST_STAGE = {
 }
 SECOND_STAGE = {
     SPOTIFY: "in the paper up to 10",
-    TWITTER: "in the paper about 1000, or about 90 by its own totals (1200 s and 13.7 s at tau = 1000)",
+    TWITTER: "in the paper about 1000, or about 90 by its totals (1200 s and 13.7 s at tau = 1000)",
 }
 BOTH_STAGES = {TWITTER: {"GSP + CBP": {1000: 1484.7}, "RSP + FFBP": {1000: 2186.0}}}
 """Seconds on c3.large."""
@@ -59,5 +59,5 @@ WHOLE_SOLUTION = {SPOTIFY: "under 30 s", TWITTER: "about 25 minutes"}
 
 def printed(values: Mapping[int, float] | None, thresholds: Sequence[int]) -> Values:
     """What is printed for these thresholds; nothing if there is nothing for any of them."""
-    found = tuple((values or {}).get(threshold) for threshold in thresholds)
-    return found if any(value is not None for value in found) else ()
+    at_thresholds = tuple((values or {}).get(threshold) for threshold in thresholds)
+    return at_thresholds if any(value is not None for value in at_thresholds) else ()

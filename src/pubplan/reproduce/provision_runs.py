@@ -115,11 +115,11 @@ def measured(setup: Setup) -> Runs:
     return runs
 
 
-def _select(problem: Problem, first: Stage1, setup: Setup, **own: str) -> tuple[Selection, ...]:
+def _select(problem: Problem, first: Stage1, setup: Setup, **parameters: str) -> tuple[Selection, ...]:
     """Pairs that go on VMs of every type: the smallest one decides which topics fit."""
     vm_type = min(problem.types, key=problem.limit)
     limit, weights = problem.limit(vm_type), weights_of(problem, vm_type)
-    return first.select(problem, limit, weights, first.parameters(**own), setup.seed, setup.spark)
+    return first.select(problem, limit, weights, first.parameters(**parameters), setup.seed, setup.spark)
 
 
 def _first_fit(problem: Problem, vm_type: VmType, chosen: Selection, pair_order: str, setup: Setup) -> Packing:
@@ -159,19 +159,20 @@ def _steps(problem: Problem, runs: Runs, setup: Setup) -> None:
 
 def _ours(problem: Problem, runs: Runs, setup: Setup) -> None:
     with runs.timed("exact"):
-        found = {EXACT: _select(problem, exact.STAGE, setup)}
+        chosen_by = {EXACT: _select(problem, exact.STAGE, setup)}
     with runs.timed("joint"):
-        found[JOINT] = _select(problem, joint.STAGE, setup)
+        chosen_by[JOINT] = _select(problem, joint.STAGE, setup)
     for vm_type in problem.types:
-        for name, selections in found.items():
+        for name, selections in chosen_by.items():
             packings = []
             for chosen in selections:
                 with runs.timed(f"level {label(vm_type)} {name} {chosen.name}"):
-                    own = level.STAGE.parameters()
-                    packings.append(level.pack(problem, vm_type, chosen, own, setup.seed, setup.spark))
+                    packings.append(
+                        level.pack(problem, vm_type, chosen, level.STAGE.parameters(), setup.seed, setup.spark)
+                    )
             best = min(packings, key=lambda packing: total_cost(problem, packing))
             runs.keep(vm_type, name, problem, best)
-    draft = Draft({}, Exact(0, MICROS), aside=found[JOINT][0])
+    draft = Draft({}, Exact(0, MICROS), aside=chosen_by[JOINT][0])
     bounds = FAMILY.bounds_for(problem, None)
     certificates = [made for bound in bounds for made in bound.run(problem, draft, setup.spark)]
     for vm_type in problem.types:

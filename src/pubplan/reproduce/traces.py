@@ -34,22 +34,22 @@ PAPER_RECEIVED = {7079: 0.1}
 
 def trace_figures(workload: Workload, scale: float, spark: SparkSession | None = None) -> tuple[Figure, ...]:
     """The trace analysis of the paper, on ``workload``."""
-    found = describe(workload, spark)
+    description = describe(workload, spark)
     return (
-        _followers(found, scale),
-        _rates(found, scale),
-        _rate_by_followers(found, scale),
-        _received(found, scale),
-        _cardinality(found, scale),
+        _followers(description, scale),
+        _rates(description, scale),
+        _rate_by_followers(description, scale),
+        _received(description, scale),
+        _cardinality(description, scale),
     )
 
 
-def _followers(found: Description, scale: float) -> Figure:
+def _followers(description: Description, scale: float) -> Figure:
     lines = (
-        _ccdf("followers", found.followers, KINKS, PAPER_FOLLOWERS),
-        _ccdf("followings", found.followings, KINKS, PAPER_FOLLOWINGS),
+        _ccdf("followers", description.followers, KINKS, PAPER_FOLLOWERS),
+        _ccdf("followings", description.followings, KINKS, PAPER_FOLLOWINGS),
     )
-    falls = [_fall(found.followings, *pair) for pair in ((18, 20), (20, 22), (1778, 1995), (1995, 2239))]
+    falls = [_fall(description.followings, *pair) for pair in ((18, 20), (20, 22), (1778, 1995), (1995, 2239))]
     kinks = (
         "Of those who follow at least this many, the share that does not reach the next mark: "
         f"{falls[0]:.1%} from 18 to 20, {falls[1]:.1%} from 20 to 22, {falls[2]:.1%} from 1778 to 1995, "
@@ -62,26 +62,27 @@ def _followers(found: Description, scale: float) -> Figure:
     return figure.with_notes(cut, *([] if is_said else [cut]), kinks)
 
 
-def _rates(found: Description, scale: float) -> Figure:
-    lines = (_ccdf("tweets in ten days", found.rates, DECADES, PAPER_RATES),)
-    notes = [f"Together {found.totals['rate'] / scale / 1e6:,.0f} M tweets at scale 1; 455 M in the paper."]
-    if found.rates.largest < DECADES[5]:
+def _rates(description: Description, scale: float) -> Figure:
+    lines = (_ccdf("tweets in ten days", description.rates, DECADES, PAPER_RATES),)
+    notes = [f"Together {description.totals['rate'] / scale / 1e6:,.0f} M tweets at scale 1; 455 M in the paper."]
+    if description.rates.largest < DECADES[5]:
         notes.append(
-            f"Nobody tweets 10^5 times here, the most is {found.rates.largest:,}; in the paper it is one of 8 M users."
+            f"Nobody tweets 10^5 times here, the most is {description.rates.largest:,}; in the paper it is one of 8 M "
+            "users."
         )
     return _figure("Fig. 9", "Tweets per user", "tweets", DECADES, "share of users", lines, is_log=True).with_notes(
         UNEXPLAINED, *notes
     )
 
 
-def _rate_by_followers(found: Description, scale: float) -> Figure:
-    relation = found.rate_by_popularity
+def _rate_by_followers(description: Description, scale: float) -> Figure:
+    relation = description.rate_by_popularity
     lines = (Line("mean rate", "tweets in ten days", _means(relation, FOLLOWERS)),)
     notes = ["In the paper the mean grows with the followers up to 10^5 and is lower beyond; it prints no number."]
     if scale < 1:
         notes.append(
             f"Below scale 1 large audiences are cut: the turn at 10^5 followers is at {audience(10**5, scale):,.0f} "
-            f"here, and the largest audience is {found.followers.largest:,}. Few topics are that large, so means "
+            f"here, and the largest audience is {description.followers.largest:,}. Few topics are that large, so means "
             "scatter."
         )
     return _figure(
@@ -89,8 +90,8 @@ def _rate_by_followers(found: Description, scale: float) -> Figure:
     ).with_notes("", *notes)
 
 
-def _received(found: Description, scale: float) -> Figure:
-    lines = (_ccdf("tweets received", found.received, RECEIVED, PAPER_RECEIVED),)
+def _received(description: Description, scale: float) -> Figure:
+    lines = (_ccdf("tweets received", description.received, RECEIVED, PAPER_RECEIVED),)
     return _figure(
         "Fig. 11",
         "Subscription cardinality, as tweets received",
@@ -106,13 +107,13 @@ def _received(found: Description, scale: float) -> Figure:
         else UNEXPLAINED,
         "A subscriber's cardinality is what it would receive as a share of all tweets; 7079 of 455 M are 0.0016 %.",
         "The paper counts 3 M of 30 M users with more than 7000 tweets; here they are counted from 7079 on.",
-        *_busiest(found, scale),
+        *_busiest(description, scale),
     )
 
 
-def _busiest(found: Description, scale: float) -> Iterator[str]:
+def _busiest(description: Description, scale: float) -> Iterator[str]:
     """What the subscriber receives that receives the most."""
-    most, total = found.received.largest, max(1, found.totals["rate"])
+    most, total = description.received.largest, max(1, description.totals["rate"])
     text = f"One user receives {most:,} tweets here, {most / (total / scale):.1%} of those at scale 1"
     yield f"{text}; in the paper 18 M, 4 %."
     most_topics = round(NUM_TOPICS * scale) // 4
@@ -124,8 +125,8 @@ def _busiest(found: Description, scale: float) -> Iterator[str]:
         )
 
 
-def _cardinality(found: Description, scale: float) -> Figure:
-    values = tuple(None if mean is None else scale * mean for mean in _means(found.cardinality, KINKS[:-2]))
+def _cardinality(description: Description, scale: float) -> Figure:
+    values = tuple(None if mean is None else scale * mean for mean in _means(description.cardinality, KINKS[:-2]))
     lines = (Line("mean cardinality", "% of all tweets", values),)
     return _figure(
         "Fig. 12",
@@ -170,19 +171,19 @@ def _figure(
     return Figure(name, f"Twitter shape: {title}", x, "", at, y, "number", lines, is_log=is_log)
 
 
-def _ccdf(name: str, found: Distribution, at: tuple[int, ...], printed: Mapping[int, float]) -> Line:
-    shares = dict(zip(found.values, found.shares, strict=True))
+def _ccdf(name: str, distribution: Distribution, at: tuple[int, ...], printed: Mapping[int, float]) -> Line:
+    shares = dict(zip(distribution.values, distribution.shares, strict=True))
     values: Values = tuple(shares.get(value) for value in at)
     return Line(name, "share with at least this many", values, tuple(printed.get(value) for value in at))
 
 
-def _means(found: Relation, at: tuple[int, ...]) -> Values:
+def _means(relation: Relation, at: tuple[int, ...]) -> Values:
     """The means of the bins that begin there."""
-    means = dict(zip(found.values, found.means, strict=True))
+    means = dict(zip(relation.values, relation.means, strict=True))
     return tuple(means.get(value) for value in at)
 
 
-def _fall(found: Distribution, first: int, last: int) -> float:
+def _fall(distribution: Distribution, first: int, last: int) -> float:
     """The share of those from ``first`` on that are below ``last``."""
-    shares = dict(zip(found.values, found.shares, strict=True))
+    shares = dict(zip(distribution.values, distribution.shares, strict=True))
     return 1 - shares.get(last, 0.0) / shares[first] if shares.get(first) else 0.0

@@ -20,7 +20,7 @@ from oracles.provision import Case, Machine, best_cost, cases, placements_of, va
 from pubplan.engine import draws
 from pubplan.errors import Infeasible, InputError
 from pubplan.planning import Method, NoParameters
-from pubplan.problems.provision import FAMILY, Problem, cbp, ffbp, solve, verify
+from pubplan.problems.provision import FAMILY, Problem, cbp, ffbp, solve, verify, what_if
 from pubplan.problems.provision import level as levelled
 from pubplan.problems.provision.kernels import level_pack
 from pubplan.problems.provision.packing import Packing, total_cost
@@ -150,21 +150,35 @@ def test_random_orders_depend_on_the_seed_alone(method: str, tmp_path: Path) -> 
     rates = {f"t{number:02}": 3 + number % 7 for number in range(20)}
     wanted = {subscriber: tuple(sorted(topics)) for subscriber, topics in wanted.items()}
     problem = Case(rates, wanted, 20, (Machine("m", 90, 500),), dict.fromkeys(rates, 1)).problem(tmp_path)
-    own = {"interest_order": "random"} if method.startswith("rsp") else {}
-    own |= {"pair_order": "random"} if method.endswith("ffbp") else {}
-    first, again, other = (solve(problem, method, seed=seed, parameters=own, bound="none").plan for seed in (1, 1, 2))
+    orders = {"interest_order": "random"} if method.startswith("rsp") else {}
+    orders |= {"pair_order": "random"} if method.endswith("ffbp") else {}
+    first, again, other = (
+        solve(problem, method, seed=seed, parameters=orders, bound="none").plan for seed in (1, 1, 2)
+    )
     assert first.digest == again.digest
     assert placements_of(first) != placements_of(other)
     assert all(verify(problem, plan).ok for plan in (first, other))
+
+
+def test_what_if_draws_by_the_seed(tmp_path: Path) -> None:
+    """A table's fleets are those that solve plans with the same seed."""
+    rates = {f"t{number:02}": 3 + 5 * number for number in range(20)}
+    case = Case(rates, {f"s{n}": tuple(rates) for n in range(6)}, 20, (Machine("m", 900, 1),), dict.fromkeys(rates, 1))
+    problem = case.problem(tmp_path)
+    options = {"method": "rsp+cbp", "parameters": {"interest_order": "random"}, "bound": "none"}
+    asked = {"thresholds": [20], "vm_types": problem.types, "window_seconds": 8, "message_bytes": 1}
+    costs = [what_if(problem.workload, seed=seed, **options, **asked)[0].cost for seed in range(4)]
+    assert costs == [solve(problem, seed=seed, **options).exact.value for seed in range(4)]
+    assert len(set(costs)) > 1
 
 
 def test_random_orders_are_the_same_on_executors(spotify: Workload, spark) -> None:
     """Two blocks in this process and as Spark tasks: one digest."""
     assert len(spotify.interests_blocks) == 2
     problem = Problem(spotify, [Machine("m", 2 * 10**6, 10**9).vm_type], 30, window_seconds=8, message_bytes=1)
-    own = {"interest_order": "random", "pair_order": "random"}
+    orders = {"interest_order": "random", "pair_order": "random"}
     here, there = (
-        solve(problem, "rsp+ffbp", seed=3, parameters=own, bound="none", spark=session).plan
+        solve(problem, "rsp+ffbp", seed=3, parameters=orders, bound="none", spark=session).plan
         for session in (None, spark)
     )
     assert here.decisions("vms").num_rows > 3

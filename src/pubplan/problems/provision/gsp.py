@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 TIE_SIGNS = {"largest": 1, "smallest": -1, "first": 0}
-"""How the kernel is told which of equally good topics to take."""
+"""What the kernel takes for each rule: the sign by which it compares equally good topics."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class FirstCovers:
 
 
 def shuffled(rows: Rows, seed: int, block: int) -> Int32Array:
-    """The topics of the rows, each row in a random order of its own."""
+    """The topics of the rows, each row in a random order."""
     keys = draws(seed, "provision/rsp", block).random(len(rows.topics))
     row_numbers = np.repeat(np.arange(len(rows.thresholds)), np.diff(rows.offsets))
     topics: Int32Array = rows.topics[np.lexsort((keys, row_numbers))]
