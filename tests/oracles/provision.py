@@ -292,6 +292,17 @@ def first_cover(case: Case, subscriber: str, usable: Sequence[str]) -> list[str]
     return chosen
 
 
+def shuffle(topics: Sequence[int], uniforms: Sequence[float]) -> list[int]:
+    """Take one of the topics that are left, as a number below 1 says, and put the first one that is left in its gap."""
+    left, order = list(topics), []
+    for uniform in uniforms:
+        number = int(uniform * len(left))
+        order.append(left[number])
+        left[number] = left[0]
+        left = left[1:]
+    return order
+
+
 TIE_SIGNS = {"largest": -1, "smallest": 1, "first": 0}
 
 

@@ -24,10 +24,11 @@ from oracles.provision import (
     least_cover_cost,
     mandatory,
     placements_of,
+    shuffle,
     variant,
 )
 
-from pubplan.engine import exact_dot
+from pubplan.engine import draws, exact_dot
 from pubplan.errors import InputError
 from pubplan.problems.provision import FAMILY, exact, gsp, solve, verify
 from pubplan.problems.provision.exact import cover
@@ -87,9 +88,11 @@ def test_first_and_greedy_covers(case: Case, kind: str) -> None:
 def test_random_covers(case: Case, seed: int, block: int) -> None:
     """rsp at random takes the first topics of a shuffled list, as its definition says, and lists them by topic."""
     rows, events, usable = case_rows(case), case_events(case), case.usable(case.machines[0])
-    order = shuffled(rows, seed, block).tolist()
-    ends = rows.offsets.tolist()
-    lists = dict(zip(case.interests, (order[a:b] for a, b in pairwise(ends)), strict=True))
+    uniforms = draws(seed, "provision/rsp", block).random(len(rows.topics))
+    ends = pairwise(rows.offsets.tolist())
+    orders = [shuffle(rows.topics[first:last].tolist(), uniforms[first:last]) for first, last in ends]
+    assert shuffled(rows, seed, block).tolist() == [topic for order in orders for topic in order]
+    lists = dict(zip(case.interests, orders, strict=True))
     mixed = replace(case, interests={s: tuple(case.topics[t] for t in wanted) for s, wanted in lists.items()})
     assert all(sorted(mixed.interests[s]) == sorted(case.interests[s]) for s in case.interests)
     expected = [sorted(first_cover(mixed, s, usable)) for s in mixed.interests]

@@ -17,6 +17,7 @@ from pubplan.kernels import kernel
 from pubplan.workload import Int32Array, Int64Array
 
 BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 
 NO_COST = 2**62
@@ -55,6 +56,25 @@ def first_covers(
                 size += 1
         lengths[row] = size - before
     return size
+
+
+@kernel
+def shuffle_rows(offsets: Int64Array, topics: Int32Array, uniforms: FloatArray) -> None:
+    """Shuffle the topics of each row (Fisher and Yates), by a number from 0 to below 1 for each entry."""
+    for row in range(len(offsets) - 1):
+        last = offsets[row + 1]
+        for entry in range(offsets[row], last):
+            other = entry + int(uniforms[entry] * (last - entry))
+            topics[entry], topics[other] = topics[other], topics[entry]
+
+
+@kernel
+def sort_rows(lengths: Int32Array, chosen: Int32Array) -> None:
+    """Put the chosen topics of each row into ascending order."""
+    first = 0
+    for row in range(len(lengths)):
+        chosen[first : first + lengths[row]].sort()
+        first += lengths[row]
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pubplan.engine import draws
-from pubplan.problems.provision.kernels import first_covers
+from pubplan.problems.provision.kernels import first_covers, shuffle_rows, sort_rows
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import Pairs, Selection, Stage1, Weights, selection_of
 from pubplan.workload import Int32Array, Int64Array, Rows
@@ -42,17 +42,15 @@ class FirstCovers:
         lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
         topics = rows.topics if self.seed is None else shuffled(rows, self.seed, block)
         size = first_covers(rows.offsets, topics, self.events, rows.thresholds, lengths, chosen)
-        chosen = chosen[:size]
-        if self.seed is not None:  # pairs are listed by topic again
-            chosen = chosen[np.lexsort((chosen, np.repeat(np.arange(len(lengths)), lengths)))]
-        return Pairs(lengths, chosen), np.zeros(0, np.int64)
+        if self.seed is not None:
+            sort_rows(lengths, chosen[:size])
+        return Pairs(lengths, chosen[:size]), np.zeros(0, np.int64)
 
 
 def shuffled(rows: Rows, seed: int, block: int) -> Int32Array:
     """The topics of the rows, each row in a random order."""
-    keys = draws(seed, "provision/rsp", block).random(len(rows.topics))
-    row_numbers = np.repeat(np.arange(len(rows.thresholds)), np.diff(rows.offsets))
-    topics: Int32Array = rows.topics[np.lexsort((keys, row_numbers))]
+    topics = rows.topics.copy()
+    shuffle_rows(rows.offsets, topics, draws(seed, "provision/rsp", block).random(len(topics)))
     return topics
 
 
@@ -63,4 +61,4 @@ def select(
     return (selection_of(problem, "rsp", chooser, spark)[0],)
 
 
-STAGE = Stage1("rsp", select, "the first topics that are enough", "P, in random order P log P", RspParameters)
+STAGE = Stage1("rsp", select, "the first topics that are enough", "P", RspParameters)
