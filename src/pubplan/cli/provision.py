@@ -146,7 +146,7 @@ def provision(
     if out is None:
         if not is_table:
             raise InputError("No --out: say where to write the plan, or ask for a table with --what-if.")
-        _print_table(workload, thresholds, factors, asked, options, check, quiet, json, master, conf)
+        _print_table(workload, thresholds, factors, asked, options, seed, check, quiet, json, master, conf)
         return
     check_apart(out, workload)
     check_free(out, marker=PLAN, replace=replace)
@@ -224,6 +224,7 @@ def _print_table(
     factors: Sequence[Any],
     asked: dict[str, Any],
     options: dict[str, Any],
+    seed: int,
     check: bool,
     quiet: bool,
     json: bool,
@@ -246,6 +247,7 @@ def _print_table(
             method=method,
             parameters=options.get(method or DEFAULT_METHOD),
             bound=options.get("bound"),
+            seed=seed,
             spark=spark,
             **asked,
         )

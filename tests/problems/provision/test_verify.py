@@ -243,7 +243,7 @@ def test_another_problem_is_not_answered(problem: Problem, plan: Plan) -> None:
 def test_solve_refuses_to_write_a_broken_plan(problem: Problem, tmp_path: Path, monkeypatch) -> None:
     """A packing that forgets the streams into VMs is caught before anybody sees its plan: 31 bytes on a VM of 18."""
 
-    def all_on_one(problem: Problem, vm_type, selection, parameters, spark) -> Packing:
+    def all_on_one(problem: Problem, vm_type, selection, parameters, seed, spark) -> Packing:
         parts = np.array([(topic, 0, pairs) for topic, pairs in enumerate(selection.counts)])
         return packing_of(problem, vm_type, parts)
 

@@ -87,7 +87,7 @@ def prices_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> 
     found = survey(problem, limit, spark)
     weights = weights_of(problem, _carrying(problem)[0])
     is_known = isinstance(draft.aside, Selection) and draft.aside.name == joint.STAGE.name
-    taken = draft.aside if is_known else joint.select(problem, limit, weights, JointParameters(), spark)[0]
+    taken = draft.aside if is_known else joint.select(problem, limit, weights, JointParameters(), 0, spark)[0]
     charged = np.where(taken.counts > 0, shared_prices(problem, found.mandatory, taken.counts), 0)
     everybody = shared_prices(problem, found.mandatory, problem.workload.topic_array("subscribers"))
     everybody[taken.counts > 0] = 0

@@ -54,10 +54,14 @@ class Packing:
 
 @dataclass(frozen=True)
 class Stage2:
-    """A way to pack pairs: takes the problem, a VM type, pairs, the method's parameters and a Spark session or None."""
+    """A way to pack pairs.
+
+    Attributes:
+        pack: takes the problem, a VM type, pairs, the method's parameters, the seed and a Spark session or None.
+    """
 
     name: str
-    pack: Callable[[Problem, VmType, Selection, Any, SparkSession | None], Packing]
+    pack: Callable[[Problem, VmType, Selection, Any, int, SparkSession | None], Packing]
     told: str
     complexity: str
     parameters: type = NoParameters
