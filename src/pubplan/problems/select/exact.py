@@ -137,7 +137,7 @@ def _certificate(problem: Problem, proof: Proof) -> Certificate:
     return Certificate(
         SEARCH,
         bound,
-        {"leaves": sum(node.vector >= 0 for node in proof.nodes), "vectors_per_block": per_block},
+        {"vectors_per_block": per_block},
         blocks={
             TREE: BlockTable(1, lambda block: tree),
             MULTIPLIERS: BlockTable(-(-len(proof.vectors) // per_block), vectors),
