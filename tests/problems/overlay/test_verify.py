@@ -151,7 +151,8 @@ def test_blocks_of_forwarding_are_counted(problem: Problem, plan: Plan) -> None:
     """A plan that does not list its forwarding tells nobody what to forward."""
     left = {name: sha256 for name, sha256 in plan.record["files"].items() if "forwarding" not in name}
     forged = Plan(plan.path, {**plan.record, "files": left})
-    assert "blocks of forwarding" in {reason.limit for reason in verify(problem, forged).violations}
+    (violation,) = verify(problem, forged).violations
+    assert (violation.limit, violation.where) == ("file expected", "decisions/forwarding/00000.parquet")
 
 
 @pytest.mark.parametrize("bound", ["forced", "joins", "node"])

@@ -15,7 +15,6 @@ from pubplan.planning import Exact, Plan, Verdict, wrong_columns
 from pubplan.problems.overlay.plan import (
     DIVISION,
     DIVISION_SCHEMA,
-    FORWARDING,
     LINKS,
     LINKS_SCHEMA,
     NODES,
@@ -40,7 +39,7 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
     Nothing here is shared with the methods or the bounds: it reads the tables and follows the definitions.
     """
     entries = read_entries(problem)
-    violations = _wrong_tables(problem, plan)
+    violations = _wrong_tables(plan)
     if not violations:
         violations = _wrong_links(problem, plan)
     if violations:
@@ -64,8 +63,8 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
     return Verdict(Exact(int(degrees.max(initial=0))), tuple(violations))
 
 
-def _wrong_tables(problem: Problem, plan: Plan) -> list[Reason]:
-    """Tables have the columns they should; forwarding has a block for each of the interests."""
+def _wrong_tables(plan: Plan) -> list[Reason]:
+    """Tables have the columns they should."""
     found = []
     for name, schema in (
         (LINKS, LINKS_SCHEMA),
@@ -74,9 +73,6 @@ def _wrong_tables(problem: Problem, plan: Plan) -> list[Reason]:
         (DIVISION, DIVISION_SCHEMA),
     ):
         found += wrong_columns(name, plan.decisions(name), schema)
-    expected, num_blocks = len(problem.workload.interests_blocks), plan.num_decision_blocks(FORWARDING)
-    if num_blocks != expected:
-        found.append(Reason("blocks of forwarding", expected, num_blocks, FORWARDING))
     return found
 
 
