@@ -27,12 +27,14 @@ def verify_plan(family: Family, problem: Problem, plan: Plan, spark: SparkSessio
         InputError: the plan is of another family, or answers another problem.
     """
     check_answers(family, problem, plan)
-    violations = [*_wrong_bounds(family, problem, plan)] or [*wrong_contents(family, problem.workload, plan)]
+    violations = [*_wrong_bounds(family, problem, plan), *_wrong_method(family, problem, plan)]
+    if not violations:
+        violations = [*wrong_contents(family, problem.workload, plan)]
     if violations:
         return Verdict(plan.exact, tuple(violations))
     with stage("verifying"), working_in(plan.path.parent):
         verdict = family.verify(problem, plan, spark)
-    return replace(verdict, violations=(*verdict.violations, *_false_statements(family, problem, plan, verdict)))
+    return replace(verdict, violations=(*verdict.violations, *_false_statements(problem, plan, verdict)))
 
 
 def _wrong_bounds(family: Family, problem: Problem, plan: Plan) -> Iterator[Reason]:
@@ -72,7 +74,7 @@ def check_answers(family: Family, problem: Problem, plan: Plan) -> None:
         raise InputError(f"{plan.path} answers another problem: {names} differ.")
 
 
-def _false_statements(family: Family, problem: Problem, plan: Plan, verdict: Verdict) -> list[Reason]:
+def _false_statements(problem: Problem, plan: Plan, verdict: Verdict) -> list[Reason]:
     record = plan.record
     found = [Reason("file unchanged", "as written", "other content", name) for name in plan.changed_files()]
     if plan.exact != verdict.objective:
@@ -97,7 +99,6 @@ def _false_statements(family: Family, problem: Problem, plan: Plan, verdict: Ver
         "workload": {"kind": problem.workload.kind, "digest": problem.workload.digest},
     }
     found += [Reason(f"{k} as recomputed", str(v), str(record[k]), k) for k, v in said.items() if record[k] != v]
-    found += _wrong_method(family, problem, plan)
     if not found and plan.content_digest() != plan.digest:
         found.append(Reason("digest as recomputed", plan.content_digest()[:12], plan.digest[:12], "digest"))
     return found

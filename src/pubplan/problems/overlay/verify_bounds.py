@@ -20,14 +20,18 @@ _OVERLAPS_AT_ONCE = 1 << 22
 """So many overlaps of a group of nodes with all others are held at once."""
 
 
-def wrong_bounds(plan: Plan, entries: Entries, spark: SparkSession | None) -> list[Reason]:
-    """Bounds that a plan names and that do not hold, or are not what they claim to be."""
+def wrong_bounds(plan: Plan, entries: Entries, most: int, spark: SparkSession | None) -> list[Reason]:
+    """Bounds that a plan names and that do not hold, or are not what they claim to be.
+
+    Args:
+        most: the maximum degree of the plan, as recomputed: bounds are looked for up to it.
+    """
     named = set(plan.record["bounds"])
     expected: dict[str, tuple[int, dict[str, int]]] = {}
     if "forced" in named:
         expected["forced"] = _forced(entries)
     if named & {"joins", "node"}:
-        joins, needed = _recomputed(entries, plan.exact.value, spark)
+        joins, needed = _recomputed(entries, most, spark)
         total = int(np.maximum(entries.members - 1, 0).sum())
         expected |= {"joins": (joins[0], {"joins": total, "reached_with_one_less": joins[1]}), "node": (needed, {})}
     found = []
