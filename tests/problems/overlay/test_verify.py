@@ -169,9 +169,7 @@ def trajectory(change: Callable[[pa.Table], pa.Table]) -> dict[str, Callable[[pa
     return {"trajectory.parquet": change}
 
 
-@pytest.mark.parametrize(
-    "method", ["gm-m", "minmax-oda", "ring-per-topic", "naive-dc", "dcb-m", "dcbr-m", "dcbr-repair"]
-)
+@pytest.mark.parametrize("method", FAMILY.methods)
 def test_the_order_of_choice_is_replayed(problem: Problem, tmp_path: Path, method: str) -> None:
     """Turned around, links would have joined other topics; no phase but that of the method fits."""
     plan = solve(problem, method).plan
