@@ -23,11 +23,13 @@ def forge(
     tables: Mapping[str, Callable[[pa.Table], pa.Table]] | None = None,
     certificates: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
     added: Mapping[str, Any] | None = None,
+    opened: bool = True,
 ) -> Plan:
     """Copy ``plan`` to ``target`` with changes, and make its hashes and digest consistent again.
 
     Args:
         added: certificates that the plan does not have.
+        opened: whether the forged plan can be opened; if not, what comes back is the one it was made of.
     """
     shutil.copytree(plan.path, target)
     for name, change in (tables or {}).items():
@@ -43,7 +45,7 @@ def forge(
     forged["files"] = {name: file_sha256(target / name) for name in forged["files"]}
     forged["digest"] = Plan(target, forged).content_digest()
     (target / "plan.json").write_text(json.dumps(forged))
-    return read_plan(target)
+    return read_plan(target) if opened else plan
 
 
 def relisted(path: Path, names: Iterable[str]) -> Plan:

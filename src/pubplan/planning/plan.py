@@ -143,12 +143,16 @@ class Plan:
 
     def content_digest(self) -> str:
         """The digest of what the plan says, recomputed from its files."""
-        names = [name for name in self.record["files"] if name.endswith(".parquet")]
-        digests = map_blocks(lambda place: digest_table(read_parquet(self.path / names[place])), len(names))
         certificates = {
             name: read_json_object(self.path / "certificate" / f"{name}.json") for name in self.record["bounds"]
         }
-        return _content_digest(self.record, dict(zip(names, digests, strict=True)), certificates)
+        return _content_digest(self.record, self.table_digests(), certificates)
+
+    def table_digests(self) -> dict[str, str]:
+        """The digests of all tables, by file: of what they hold, not of how that is encoded."""
+        names = [name for name in self.record["files"] if name.endswith(".parquet")]
+        digests = map_blocks(lambda place: digest_table(read_parquet(self.path / names[place])), len(names))
+        return dict(zip(names, digests, strict=True))
 
 
 def write_plan(
