@@ -96,3 +96,13 @@ def test_plans_stopped_by_a_clock_are_not_made_again(
     forge(pubplan.read_plan(planned("select")), tmp_path / "forged", record={"deterministic": False})
     answer = cli("verify", tmp_path / "forged", "--workload", workload.path, "--replan")
     assert (answer.code, "cannot be made again" in answer.err) == (2, True)
+
+
+def test_questions_that_no_plan_answers_are_damage(cli, workload: Workload, tmp_path: Path) -> None:
+    """Parameters that ask for more than the capacity allows are refused when the plan is read, not found infeasible."""
+    options = ["--threshold", 4, "--capacity", 14, "--must-serve", "a"]
+    assert cli("select", workload.path, *options, "--out", tmp_path / "plan").code == 0
+    plan = pubplan.read_plan(tmp_path / "plan")
+    forge(plan, tmp_path / "forged", record={"parameters": {**plan.record["parameters"], "capacity": 1}})
+    answer = cli("verify", tmp_path / "forged", "--workload", workload.path)
+    assert (answer.code, "its parameters ask for what no plan can do" in answer.err) == (2, True)

@@ -56,6 +56,9 @@ def wrong_division(plan: Plan, entries: Entries) -> Iterator[Reason]:
     if int(np.ptp(sizes)) > 1:
         yield Reason("parts of the same size", int(sizes.min()), int(sizes.max()), f"{NODES}.part")
     coverage = asked.get("coverage", 0)
+    if not isinstance(coverage, int):
+        yield Reason("coverage asked for", "a whole number", str(coverage), "parameters")
+        return
     expected = {
         "coverage": coverage,
         "bulk": int(is_bulk.sum()),
@@ -108,7 +111,7 @@ def _wrong_representatives(
     have = np.zeros_like(in_part)
     have[np.searchsorted(present, represented)] = chosen
     is_wanted = in_part < entries.members[present % entries.num_topics] if len(present) else present > 0
-    short = int(np.count_nonzero(is_wanted & (have < np.minimum(in_part, coverage))))
+    short = int(np.count_nonzero(is_wanted & (have < np.minimum(in_part, min(coverage, entries.num_nodes)))))
     if short:
         yield Reason("topics of parts represented", 0, short, f"{NODES}.representative")
 
@@ -129,7 +132,7 @@ def wrong_trajectory(
     yield from wrong
     if not wrong:
         yield from same("trajectory", {"joined": _replayed(entries, edges, order)}, trajectory)
-        yield from _wrong_phases(plan, trajectory)
+        yield from _wrong_phases(plan, trajectory, entries.num_nodes)
 
 
 def _replayed(entries: Entries, edges: Edges, order: Int64Array) -> Int64Array:
@@ -151,9 +154,11 @@ def _replayed(entries: Entries, edges: Edges, order: Int64Array) -> Int64Array:
     return joined
 
 
-def _wrong_phases(plan: Plan, trajectory: pa.Table) -> Iterator[Reason]:
+def _wrong_phases(plan: Plan, trajectory: pa.Table, num_nodes: int) -> Iterator[Reason]:
     """Without a division all links are of one phase. With one, links within a part were chosen there; others combine
     parts, by bulk nodes and representatives where there are such, after all parts; and a repair may choose any.
+
+    A table of nodes without a row for each of them is said to be wrong elsewhere.
     """
     asked, phases = plan.record["parameters"], np.array(trajectory["phase"].to_pylist(), dtype=object)
     if "parts" not in asked:
@@ -163,6 +168,8 @@ def _wrong_phases(plan: Plan, trajectory: pa.Table) -> Iterator[Reason]:
             yield Reason(f"links chosen in the phase {expected}", len(phases), len(phases) - wrong, "trajectory")
         return
     nodes = plan.decisions(NODES)
+    if nodes.num_rows != num_nodes:
+        return
     parts, is_representative = nodes["part"].to_numpy(), nodes["representative"].to_numpy(zero_copy_only=False)
     may_combine = (parts == -1) | is_representative if "coverage" in asked else np.ones(len(parts), dtype=bool)
     ends = trajectory["node"].to_numpy(), trajectory["other"].to_numpy()
