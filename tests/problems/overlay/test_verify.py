@@ -154,6 +154,21 @@ def test_divisions_are_what_was_asked_for(
     assert verify(problem, forged).ok == (value is None)
 
 
+@pytest.mark.parametrize("value", [None, 10**39], ids=str)
+def test_coverages_that_cannot_be_asked_for_are_refused(
+    problem: Problem, plan: Plan, tmp_path: Path, value: int | None
+) -> None:
+    """No number, or one that fits no array."""
+    forged = forge(plan, tmp_path / "forged", record={"parameters": {**plan.record["parameters"], "coverage": value}})
+    assert not verify(problem, forged).ok
+
+
+def test_missing_nodes_are_named(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """A table of nodes with a row too few is wrong, and nothing looks up a node in it."""
+    forged = forge(plan, tmp_path / "forged", tables={"decisions/nodes.parquet": lambda table: table.slice(1)})
+    assert "rows" in {reason.limit for reason in verify(problem, forged).violations}
+
+
 def test_the_bulk_share_is_recomputed(tmp_path: Path) -> None:
     """Of ten nodes at most two are bulk: with 1, 1, 2, 2, 3, 3, 4, 4, 5 and 6 topics the least eta is 4."""
     sizes = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6)
@@ -250,11 +265,16 @@ def test_other_bounds_than_recomputed_are_named(
     assert "bound as recomputed" in {reason.limit for reason in verify(problem, forged).violations}
 
 
-def test_other_evidence_is_named(problem: Problem, plan: Plan, tmp_path: Path) -> None:
-    def change(content: dict) -> dict:
-        return {**content, "evidence": {**content["evidence"], "joins": 1}}
+@pytest.mark.parametrize(("bound", "key", "value"), [("joins", "joins", 1), ("forced", "links", True)])
+def test_other_evidence_is_named(
+    problem: Problem, plan: Plan, tmp_path: Path, bound: str, key: str, value: object
+) -> None:
+    """f and g are alone in w and force one link: "true" is not 1."""
 
-    forged = forge(plan, tmp_path / "forged", certificates={"joins": change})
+    def change(content: dict) -> dict:
+        return {**content, "evidence": {**content["evidence"], key: value}}
+
+    forged = forge(plan, tmp_path / "forged", certificates={bound: change})
     assert "evidence as recomputed" in {reason.limit for reason in verify(problem, forged).violations}
 
 
