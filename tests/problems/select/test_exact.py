@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from oracles.forge import forge
 from oracles.select import Case, best_value, cases
 
 from pubplan.engine import read_parquet
+from pubplan.errors import InputError
 from pubplan.planning import Exact, Plan, gap
 from pubplan.problems.select import OBJECTIVES, Problem, solve, verify
 from pubplan.problems.select.hull import HullProgram
@@ -157,11 +160,32 @@ def proven(tmp_path_factory: pytest.TempPathFactory) -> tuple[Problem, Plan]:
     return problem, solve(problem, "greedy-b3m", bound="search").plan
 
 
+def test_exact_carries_its_proof(make_workload, tmp_path: Path) -> None:
+    """A greedy plan under the name of exact, or an exact one without its tree, is refused."""
+    problem = clique_problem(make_workload)
+    greedy = solve(problem, "greedy-b3m", bound="none").plan
+    record = {"method": "exact", "parameters": {**greedy.record["parameters"], "search_nodes": 9, "time_limit": None}}
+    assert is_refused(problem, forge(greedy, tmp_path / "renamed", record=record))
+    exact = solve(problem, "exact", bound="none").plan
+    bare = {"bound": None, "bounds": {}, "gap": None, "files": dict.fromkeys(greedy.record["files"], "")}
+    shutil.copytree(exact.path, tmp_path / "copy")
+    shutil.rmtree(tmp_path / "copy" / "certificate")
+    assert is_refused(problem, forge(replace(exact, path=tmp_path / "copy"), tmp_path / "bare", record=bare))
+
+
 def test_a_bound_below_the_best_is_refused(proven: tuple[Problem, Plan], tmp_path: Path) -> None:
     """A stored bound of 5 does not follow from the tree, which proves 6; 7 does."""
     problem, plan = proven
     assert not verify(problem, forge_bound(plan, tmp_path / "low", Exact(5))).ok
     assert verify(problem, forge_bound(plan, tmp_path / "high", Exact(7))).ok
+
+
+def is_refused(problem: Problem, plan: Plan) -> bool:
+    """Whether a plan fails, or its files cannot be read."""
+    try:
+        return not verify(problem, plan).ok
+    except InputError:
+        return True
 
 
 def rows_of(table: pa.Table, change) -> pa.Table:
@@ -202,7 +226,7 @@ def test_a_damaged_tree_proves_nothing(proven: tuple[Problem, Plan], tmp_path: P
     """Whatever is taken out of the tree or put into it, the bound no longer follows."""
     problem, plan = proven
     forged = forge(plan, tmp_path / "f", tables={TREE: lambda table: rows_of(table, DAMAGE[name])})
-    assert not verify(problem, forged).ok
+    assert is_refused(problem, forged)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +242,7 @@ def test_a_damaged_tree_proves_nothing(proven: tuple[Problem, Plan], tmp_path: P
 def test_damaged_multipliers_prove_nothing(proven: tuple[Problem, Plan], tmp_path: Path, change) -> None:
     """Vectors that are missing, too short or of another type are said to be so."""
     problem, plan = proven
-    assert not verify(problem, forge(plan, tmp_path / "f", tables={VECTORS: change})).ok
+    assert is_refused(problem, forge(plan, tmp_path / "f", tables={VECTORS: change}))
 
 
 def test_other_multipliers_prove_less(proven: tuple[Problem, Plan], tmp_path: Path) -> None:

@@ -89,3 +89,11 @@ def test_parameters_out_of_range_are_refused(make_workload, method: str, paramet
     problem = Problem(make_workload({"a": 1}, {"x": ["a"]}), 1, 1, "b3m")
     with pytest.raises(InputError, match=next(iter(parameters))):
         solve(problem, method, parameters=parameters)
+
+
+@pytest.mark.parametrize(("method", "objective"), [("threshold-fb3m", "fb3m"), ("threshold-b3m", "b3m")])
+def test_thresholds_serve_what_must_be_served_to_nobody(make_workload, method: str, objective: str) -> None:
+    """A workload without subscribers has topics that can be asked for: they are served and satisfy nobody."""
+    problem = Problem(make_workload({"a": 2, "b": 3}, {}), 5, 1, objective=objective, must_serve=["a"])
+    result = solve(problem, method)
+    assert (result.plan.decisions("served")["topic_id"].to_pylist(), result.objective) == (["a"], 0)

@@ -16,6 +16,9 @@ from pubplan.workload import Int64Array, topic_lists
 
 _WORD = 64
 
+_MOST_WORK = 1 << 31
+"""Where finding a diameter takes no more steps, a plan has it."""
+
 
 def wrong_trees(plan: Plan, entries: Entries, edges: Edges) -> Iterator[Reason]:
     """Each topic has one root, from which everybody gets it by links of its nodes; depths and diameters are right."""
@@ -47,11 +50,26 @@ def wrong_trees(plan: Plan, entries: Entries, edges: Edges) -> Iterator[Reason]:
     yield from same(TOPICS, {"root": root_of, "depth": depth}, topics)
     yield from same(LINKS, {"trees": np.bincount(uses, minlength=links.num_rows)}, links)
     told = topics["diameter"].to_numpy()
+    unknown = np.flatnonzero((told < -1) | ((told == -1) & (_diameter_work(entries, edges, depth) <= _MOST_WORK)))
+    if len(unknown):
+        yield Reason("diameter computed", "0 or more", int(told[unknown[0]]), f"topic {unknown[0]}")
+        return
     if num_entries:
         found = _diameters(entries, edges, is_root, told)
         wrong = np.flatnonzero((told >= 0) & (found != told))
         if len(wrong):
             yield Reason("diameter as recomputed", int(found[wrong[0]]), int(told[wrong[0]]), f"topic {wrong[0]}")
+
+
+def _diameter_work(entries: Entries, edges: Edges, depth: Int64Array) -> npt.NDArray[np.float64]:
+    """For every topic, the most steps that finding its diameter can take.
+
+    From a root with all nodes at most d away, 64 nodes of one depth are looked from at a time, at most 2 d + 1 steps
+    along all links.
+    """
+    links = np.bincount(entries.topics[edges.mine], minlength=entries.num_topics)
+    rounds = depth + entries.members / _WORD + 1
+    return rounds * (2 * depth + 1) * 2 * links
 
 
 def _read_parents(plan: Plan, entries: Entries) -> Int64Array | Reason:

@@ -12,6 +12,7 @@ import numpy as np
 from pubplan.engine import exact_dot, exact_sum, map_blocks, stage
 from pubplan.planning import NoParameters
 from pubplan.problems.provision.catalogue import BYTES_PER_GB, VmType
+from pubplan.problems.provision.cost import fleet_costs
 from pubplan.problems.provision.kernels import place_pairs
 from pubplan.problems.provision.problem import MAX_TRAFFIC, Problem
 from pubplan.problems.provision.selection import Pairs, Selection
@@ -95,12 +96,12 @@ def least_cost(problem: Problem, vm_type: VmType, selection: Selection) -> int:
     incoming = exact_sum(problem.streams[topics])
     outgoing = exact_dot(selection.counts[topics], problem.streams[topics])
     num_vms = max(int(len(topics) > 0), -(-(incoming + outgoing) // problem.limit(vm_type)))
-    return sum(problem.costs(vm_type, num_vms, incoming, outgoing))
+    return sum(fleet_costs(problem, vm_type, num_vms, incoming, outgoing))
 
 
 def total_cost(problem: Problem, packing: Packing) -> int:
     """What the fleet costs, in micro-dollars."""
-    return sum(problem.costs(packing.vm_type, packing.num_vms, packing.incoming, packing.outgoing))
+    return sum(fleet_costs(problem, packing.vm_type, packing.num_vms, packing.incoming, packing.outgoing))
 
 
 def vm_worth(problem: Problem, vm_type: VmType) -> float:

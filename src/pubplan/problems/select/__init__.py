@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pubplan.planning import Bound, Certificate, Draft, Exact, Family, solve_problem, verify_plan
+from pubplan.planning import BlockSchema, Bound, Certificate, Draft, Exact, Family, solve_problem, verify_plan
 from pubplan.problems.select import (
     enumerate_fb3m,
     exact,
@@ -24,7 +24,15 @@ from pubplan.problems.select import (
 from pubplan.problems.select.bound import lagrangian_bound, paper_bound, paper_refusal
 from pubplan.problems.select.curve import Curve, curve_of, least_capacity
 from pubplan.problems.select.explain import explain_subscriber, explain_topic
-from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA, measures, with_bound_curve
+from pubplan.problems.select.plan import (
+    MULTIPLIERS,
+    MULTIPLIERS_SCHEMA,
+    SERVED,
+    SERVED_SCHEMA,
+    TRAJECTORY_SCHEMA,
+    measures,
+    with_bound_curve,
+)
 from pubplan.problems.select.problem import OBJECTIVES, Problem
 from pubplan.problems.select.verify import verify as evaluate
 
@@ -46,9 +54,24 @@ def _from_reached(
 
 
 _BOUNDS = (
-    Bound("paper", _from_reached(paper_bound), paper_refusal),
-    Bound("lagrangian", _from_reached(lagrangian_bound), beside=("paper",)),
-    Bound("search", _from_reached(exact.search_bound), exact.size_refusal),
+    Bound("paper", _from_reached(paper_bound), paper_refusal, evidence=("cut_need", "cut_weight")),
+    Bound(
+        "lagrangian",
+        _from_reached(lagrangian_bound),
+        beside=("paper",),
+        evidence=("price",),
+        tables={MULTIPLIERS: BlockSchema(MULTIPLIERS_SCHEMA)},
+    ),
+    Bound(
+        exact.SEARCH,
+        _from_reached(exact.search_bound),
+        exact.size_refusal,
+        evidence=("vectors_per_block",),
+        tables={
+            exact.TREE: BlockSchema(exact.TREE_SCHEMA, by="listed"),
+            exact.MULTIPLIERS: BlockSchema(exact.MULTIPLIERS_SCHEMA, by="listed"),
+        },
+    ),
 )
 
 FAMILY = Family(
@@ -61,6 +84,7 @@ FAMILY = Family(
     verify=evaluate,
     restore=Problem.restore,
     decisions={SERVED: (SERVED_SCHEMA, "topic_id")},
+    trajectory=TRAJECTORY_SCHEMA,
     explain={"topic": explain_topic, "subscriber": explain_subscriber},
     measures=measures,
     finish=with_bound_curve,

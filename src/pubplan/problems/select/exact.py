@@ -162,4 +162,5 @@ METHOD = Method(
     applies="both objectives, small instances",
     refusal=size_refusal,
     parameters=ExactParameters,
+    certificates=(SEARCH,),
 )

@@ -43,7 +43,7 @@ class ThresholdParameters:
             raise ValueError(f"pairs must be a whole number from 1 to 2^31 - 1, not {self.pairs!r}.")
 
 
-_COLUMNS = ("lengths", "topics", "rooms", "slopes", "weights")
+_COLUMNS = {"lengths": np.int64, "topics": np.int32, "rooms": np.int64, "slopes": np.int64, "weights": np.int64}
 """Interests of subscribers who are not satisfied, by subscriber, with the subscribers' state."""
 
 
@@ -161,7 +161,8 @@ class _Run:
     ) -> tuple[Int32Array, Int64Array, Int64Array]:
         """The greedy among candidates, whose interests are in the store: what it chooses, with cost and gain so far."""
         lengths, topics, rooms, slope, weights = (
-            np.concatenate([self.store.get(group, name) for group in range(len(self.groups))]) for name in _COLUMNS
+            np.concatenate([np.empty(0, kind), *(self.store.get(group, name) for group in range(len(self.groups)))])
+            for name, kind in _COLUMNS.items()
         )
         row_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         counted = np.zeros(len(candidates), dtype=np.int64)

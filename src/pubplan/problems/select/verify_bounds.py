@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pubplan.engine import MAX_INT64, exact_dot, exact_sum
 from pubplan.errors import InputError, Reason
 from pubplan.planning import Plan
+from pubplan.problems.select.plan import MULTIPLIERS, MULTIPLIERS_SCHEMA
 from pubplan.problems.select.problem import Problem
 from pubplan.problems.select.verify_search import SearchCheck
 from pubplan.workload import Int32Array, Int64Array
@@ -158,11 +159,11 @@ class _LagrangianCheck:
     price: float
 
     def look(self, rows: BlockRows) -> _SeenByLagrangian:
-        table = self.plan.certificate_block("lagrangian", "multipliers", rows.block)
-        if table.column_names != ["multiplier"] or table.num_rows != len(rows.topics):
+        table = self.plan.certificate_block("lagrangian", MULTIPLIERS, rows.block, MULTIPLIERS_SCHEMA)
+        if table.num_rows != len(rows.topics):
             raise InputError(f"{self.plan.path}: the multipliers of block {rows.block} are not one per interest.")
-        multipliers = np.asarray(table["multiplier"].to_numpy(), dtype=np.int64)
-        if len(multipliers) and not 0 <= multipliers.min() <= multipliers.max() < 2**31:
+        multipliers = table["multiplier"].to_numpy().astype(np.int64)
+        if multipliers.min(initial=0) < 0:
             return _SeenByLagrangian(0, np.empty(0, np.int32), np.empty(0, np.int64), False)
         worths = _worths(rows, multipliers, is_whole=self.problem.objective == "b3m")
         lengths = np.diff(rows.offsets)

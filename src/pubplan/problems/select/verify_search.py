@@ -27,8 +27,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pubplan.engine import exact_dot, exact_sum
-from pubplan.errors import InputError, Reason
-from pubplan.planning import Plan, wrong_columns
+from pubplan.errors import Reason
+from pubplan.planning import Plan
 from pubplan.problems.select.problem import Problem
 from pubplan.workload import Int32Array, Int64Array
 
@@ -114,9 +114,9 @@ class _Tree:
 
     @classmethod
     def read(cls, plan: Plan, num_topics: int) -> _Tree:
-        table = plan.certificate_block("search", "tree", 0)
-        if wrong_columns("tree", table, _TREE_SCHEMA) or not table.num_rows:
-            raise _Damaged("it does not have the columns of a tree")
+        table = plan.certificate_block("search", "tree", 0, _TREE_SCHEMA)
+        if not table.num_rows:
+            raise _Damaged("it has no nodes")
         parent, topic, vector, payment, cost = (
             table[name].to_numpy().astype(np.int64) for name in ("parent", "topic", "vector", "payment", "cost")
         )
@@ -157,17 +157,11 @@ class _Vectors:
         return np.asarray(held[row])
 
     def _read(self, block: int) -> npt.NDArray[np.uint32]:
-        try:
-            table = self._plan.certificate_block("search", "multipliers", block)
-        except InputError as error:
-            raise _Damaged(str(error)) from error
-        if wrong_columns("multipliers", table, _VECTORS_SCHEMA):
-            raise _Damaged(f"block {block} of the multipliers does not have the column of one")
+        table = self._plan.certificate_block("search", "multipliers", block, _VECTORS_SCHEMA)
         lists = table["multipliers"].combine_chunks()
-        values = np.asarray(lists.flatten())
-        if lists.flatten().null_count or (np.diff(np.asarray(lists.offsets)) != self._num_entries).any():
+        if (np.diff(np.asarray(lists.offsets)) != self._num_entries).any():
             raise _Damaged(f"block {block} does not have one multiplier per interest")
-        return values.reshape(table.num_rows, self._num_entries)
+        return np.asarray(lists.flatten()).reshape(table.num_rows, self._num_entries)
 
 
 @dataclass(frozen=True)
