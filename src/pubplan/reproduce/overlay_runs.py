@@ -38,7 +38,7 @@ SHAPES = {UNIFORM: uniform, ZIPF: zipf, EXPONENTIAL: exponential}
 GM_M, DCB_M, DCBR_M, NAIVE, RING_PT, REPAIR = "GM-M", "DCB-M", "DCBR-M", "naive", "RingPT", "dcbr-repair"
 
 MODEL = "paper"
-"""The paper chooses p by Lemma 16; what pubplan predicts work by gives fewer parts."""
+"""How p is chosen: the least predicted work, as in section V of the paper."""
 
 Planner = Callable[[Problem, int, "SparkSession | None"], Overlay]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,10 +27,10 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class ExactParameters:
-    """``nodes``: the most nodes of the search tree, None for no limit. ``time_limit``: seconds, None for no limit."""
+    """When the search ends without an answer that is proven to be the best."""
 
-    nodes: int | None = None
-    time_limit: float | None = None
+    nodes: int | None = field(default=None, metadata={"help": "The most nodes of the search tree; unless given, any."})
+    time_limit: float | None = field(default=None, metadata={"help": "The most seconds; unless given, any."})
 
     def __post_init__(self) -> None:
         for name, value in (("nodes", self.nodes), ("time_limit", self.time_limit)):
