@@ -21,6 +21,7 @@ from pubplan.cli.options import (
     Quiet,
     Replace,
     Seed,
+    SetParameter,
     WorkloadPath,
 )
 
@@ -102,6 +103,7 @@ def provision(
     budget: Budget = None,
     what_if: WhatIf = False,
     method: MethodName = None,
+    set_: SetParameter = None,
     bound: Bound = None,
     parameters: ParameterFile = None,
     no_verify: NoVerify = False,
@@ -117,12 +119,14 @@ def provision(
 
     With several thresholds or rate factors, or with --what-if: a table of what each would cost, and no plan.
     """
+    from pubplan.cli.parameters import set_parameters
     from pubplan.cli.planning import planning_session, read_options, solve_with
     from pubplan.cli.show import answer
     from pubplan.engine import check_apart, check_free
-    from pubplan.errors import InputError
+    from pubplan.errors import InputError, unknown_name
     from pubplan.planning import PLAN
     from pubplan.problems.provision import FAMILY, Problem
+    from pubplan.problems.provision.methods import DEFAULT_METHOD
     from pubplan.workload import read_workload
 
     given = {
@@ -146,13 +150,18 @@ def provision(
     if out is None:
         if not is_table:
             raise InputError("No --out: say where to write the plan, or ask for a table with --what-if.")
+        name = options.setdefault("method", DEFAULT_METHOD)
+        if name not in FAMILY.methods:
+            raise InputError(unknown_name("method of provision", name, FAMILY.methods))
+        set_parameters(FAMILY.methods[name], options, set_)
         _print_table(workload, thresholds, factors, asked, options, check, quiet, json, master, conf)
         return
     check_apart(out, workload)
     check_free(out, marker=PLAN, replace=replace)
     opened = read_workload(workload)
     problem = Problem(opened, threshold=thresholds[0], rate_factor=factors[0], **asked)
-    FAMILY.method_for(problem, options.get("method"))  # before Spark is started for nothing
+    # All that can be refused is refused before Spark is started.
+    set_parameters(FAMILY.method_for(problem, options.get("method")), options, set_)
     FAMILY.bounds_for(problem, options.get("bound"))
     with planning_session(opened, check, quiet, master, conf) as spark:
         result = solve_with(
@@ -233,18 +242,17 @@ def _print_table(
     from pubplan.cli.planning import planning_session
     from pubplan.cli.show import answer
     from pubplan.problems.provision import what_if as run
-    from pubplan.problems.provision.methods import DEFAULT_METHOD
     from pubplan.workload import read_workload
 
     opened = read_workload(path)
-    method = options.get("method")
+    method = options["method"]
     with planning_session(opened, check, quiet, master, conf) as spark:
         found = run(
             opened,
             thresholds=thresholds,
             rate_factors=factors,
             method=method,
-            parameters=options.get(method or DEFAULT_METHOD),
+            parameters=options.get(method),
             bound=options.get("bound"),
             spark=spark,
             **asked,

@@ -138,7 +138,7 @@ class BulkParameters(PartParameters):
 
     eta: int | None = field(
         default=None,
-        metadata={"help": "Nodes with more topics are bulk; unless given, the least with at most a fifth of them."},
+        metadata={"help": "Nodes with more topics are bulk; unless given, at most a fifth of all nodes are."},
     )
 
     def __post_init__(self) -> None:
