@@ -172,7 +172,9 @@ def provision(
 
 def _asked(options: dict[str, Any]) -> tuple[list[int | None], list[Any], dict[str, Any]]:
     """Thresholds, rate factors, and what else the problem takes."""
-    thresholds: list[int | None] = [_whole("threshold", value) for value in _listed(options.get("threshold"))]
+    from pubplan.cli.planning import listed, whole_number
+
+    thresholds: list[int | None] = [whole_number("threshold", value) for value in listed(options.get("threshold"))]
     asked: dict[str, Any] = {
         name: options[name] for name in ("peak_factor", "message_bytes", "budget") if name in options
     }
@@ -183,26 +185,7 @@ def _asked(options: dict[str, Any]) -> tuple[list[int | None], list[Any], dict[s
     vm_types = _vm_types(options)
     if vm_types is not None:
         asked["vm_types"] = vm_types
-    return thresholds or [None], _listed(options.get("rate_factor")) or [1], asked
-
-
-def _listed(value: Any) -> list[Any]:
-    """Several values: a list of a file, or text with commas of the command line."""
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",")]
-    return list(value) if isinstance(value, list) else [value]
-
-
-def _whole(name: str, value: Any) -> int:
-    from pubplan.errors import InputError, one_line
-
-    if isinstance(value, bool) or not re.fullmatch(r"-?[0-9]{1,18}", str(value)):
-        raise InputError(
-            f"--{name} is a whole number, or several with commas between them, not '{one_line(str(value))}'."
-        )
-    return int(value)
+    return thresholds or [None], listed(options.get("rate_factor")) or [1], asked
 
 
 def _seconds(text: str) -> str:
@@ -217,11 +200,12 @@ def _seconds(text: str) -> str:
 
 def _vm_types(options: dict[str, Any]) -> Sequence[VmType] | None:
     """The VM types named; all of a catalogue file where none is named; None for the default."""
+    from pubplan.cli.planning import listed
     from pubplan.problems.provision import find_vm_types
     from pubplan.problems.provision.catalogue import read_catalogue
 
     path = Path(options["catalogue"]) if "catalogue" in options else None
-    names = [str(name) for name in _listed(options.get("vm_type"))]
+    names = [str(name) for name in listed(options.get("vm_type"))]
     if names:
         return find_vm_types(names, path)
     return None if path is None else tuple(read_catalogue(path).values())
