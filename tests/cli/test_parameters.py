@@ -58,8 +58,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Workload:
 )
 def test_values_have_the_type_of_the_field(name: str, text: str, value: object) -> None:
     """Text becomes what the dataclass of the method declares, and nothing else."""
-    found = parameters_of(EXAMPLE)[name].value_of(text)
-    assert (found, type(found)) == (value, type(value))
+    parsed = parameters_of(EXAMPLE)[name].value_of(text)
+    assert (parsed, type(parsed)) == (value, type(value))
 
 
 @pytest.mark.parametrize(

@@ -108,8 +108,8 @@ def test_distributions_can_be_given(shape, name, value, shares, tmp_path) -> Non
     """One topic per node is drawn with the shares asked for, within four standard deviations; the source records it."""
     probabilities = shares / shares.sum()
     workload = generate(shape(60_000, 5, sizes=(1, 1), **{name: value}), tmp_path / "workload")
-    found = workload.topic_array("subscribers") / 60_000
-    assert (np.abs(found - probabilities) < 4 * np.sqrt(probabilities * (1 - probabilities) / 60_000)).all()
+    drawn = workload.topic_array("subscribers") / 60_000
+    assert (np.abs(drawn - probabilities) < 4 * np.sqrt(probabilities * (1 - probabilities) / 60_000)).all()
     assert workload.manifest.sources[0][name] == value
 
 

@@ -63,11 +63,11 @@ def plans(tenth: Workload) -> dict[tuple[str, int], tuple[float, float]]:
     """By objective and threshold, which share of the subscribers a greedy plan at 10 % of the cost satisfies, and which
     share the paper's bound allows.
     """
-    found = {}
+    shares = {}
     for objective, threshold in product(("b3m", "fb3m"), (2, 27, 276, 2763)):
         result = solve(Problem(tenth, "10%", threshold, objective), bound="paper", verify=False)
-        found[objective, threshold] = (result.objective / 490_000, result.bounds["paper"] / 490_000)
-    return found
+        shares[objective, threshold] = (result.objective / 490_000, result.bounds["paper"] / 490_000)
+    return shares
 
 
 CALIBRATED = {

@@ -95,7 +95,7 @@ def test_the_experiments_can_be_changed() -> None:
 
 
 def test_numbers_stay_with_their_threshold() -> None:
-    """The paper's numbers are found by threshold, not by place; where it prints none, none is shown."""
+    """The paper's numbers go by threshold, not by position; where it prints none, none is shown."""
     shares = reproduce("select", SCALE, thresholds=(276, 3, 2763), runs=1).figures[2]
     assert shares.lines[0].paper == (0.75, None, 0.82)
     assert shares.lines[2].paper == (None, None, 0.9)

@@ -57,18 +57,19 @@ class Parameter:
 def parameters_of(method: Method) -> dict[str, Parameter]:
     """The parameters of a method by name."""
     hints = get_type_hints(method.parameters)
-    found = {}
+    parameters = {}
     for field in dataclasses.fields(method.parameters):
         default = None if field.default is dataclasses.MISSING else field.default
         help_text = field.metadata.get("help", "")
-        found[field.name] = Parameter(field.name, _kinds(hints[field.name]), default, help_text)
-    return found
+        parameters[field.name] = Parameter(field.name, _kinds(hints[field.name]), default, help_text)
+    return parameters
 
 
 def set_parameters(
     method: Method, options: dict[str, Any], given: Iterable[str] | None, others: Mapping[str, Any] | None = None
 ) -> None:
-    """Put what ``--set`` and the method's own options give into its table of the options, where it beats the file's.
+    """Put what ``--set`` and options such as ``--eta`` give into the method's table of the options, where it beats the
+    file's.
 
     Raises:
         InputError: a name is unknown or given twice, or a value is refused.

@@ -75,8 +75,9 @@ def reproduce(
     """
     check_options([paper], options)
     module = import_module(f"pubplan.reproduce.{paper}")
-    found: Reproduction = module.reproduce(module.DEFAULT_SCALE if scale is None else scale, seed, spark, **options)
-    return found
+    used = module.DEFAULT_SCALE if scale is None else scale
+    reproduction: Reproduction = module.reproduce(used, seed, spark, **options)
+    return reproduction
 
 
 __all__ = [

@@ -7,7 +7,7 @@ The paper has up to 8000 nodes. At a smaller scale no overlay has more than that
 along x, all counts shrink; elsewhere the paper's count is kept if it is small enough. Fig. 6 and 7 have a point with
 8000 nodes at any scale, because what the paper claims is about large overlays. DCB-M, DCBR-M and the naive parts choose
 p as section V of the paper does, with the squares of its Lemma 7. The paper prints its tables, and of the figures what
-its text tells; the notes compare that with ours.
+its text says; the notes compare that with ours.
 """
 
 from __future__ import annotations

@@ -259,12 +259,12 @@ def _largest(sweep: Sweep) -> str:
 
 def _in_tables(what: str) -> str:
     """The difference of DCBR-M to GM-M that the paper prints elsewhere."""
-    found = []
+    differences = []
     for shape, rows in PAPER_TABLES.items():
         divided, whole = rows[DCBR_M, what][0], rows[GM_M, what][0]
         if divided and whole and (shape, what) != (UNIFORM, MEAN):  # that is a slip of the paper
-            found.append(f"{divided - whole:.2f} {shape}")
-    return f"That does not agree with the paper's tables, where it is {', '.join(found)}, with 1000 nodes."
+            differences.append(f"{divided - whole:.2f} {shape}")
+    return f"That does not agree with the paper's tables, where it is {', '.join(differences)}, with 1000 nodes."
 
 
 def _speedup(sweep: Sweep, name: str = DCBR_M) -> float:

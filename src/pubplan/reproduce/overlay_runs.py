@@ -67,8 +67,8 @@ def naive(problem: Problem, seed: int, spark: SparkSession | None) -> Overlay:
 
 def naive_same_parts(problem: Problem, seed: int, spark: SparkSession | None) -> Overlay:
     """Naive parts, as many as DCBR-M has for the same nodes."""
-    own = CoverageParameters(model=MODEL)
-    num_parts = divide(problem, own, seed, eta=own.eta, coverage=own.coverage).num_parts
+    parameters = CoverageParameters(model=MODEL)
+    num_parts = divide(problem, parameters, seed, eta=parameters.eta, coverage=parameters.coverage).num_parts
     division = divide(problem, PartParameters(num_parts), seed, eta=problem.num_topics)
     return divide_and_conquer(problem, division, None, spark)
 
@@ -151,7 +151,7 @@ class Run:
     @classmethod
     def average(cls, runs: Sequence[Run]) -> Run:
         values = {each.name: [getattr(run, each.name) for run in runs] for each in fields(cls)}
-        means = {name: sum(found) / len(found) for name, found in values.items()}
+        means = {name: sum(of_runs) / len(of_runs) for name, of_runs in values.items()}
         return cls(**{**means, "seconds": median(values["seconds"])})
 
 

@@ -23,7 +23,7 @@ Points = Mapping[int, tuple[Setting, Mapping[str, Planner]]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """Averages of some runs by x and planner; ``label`` tells it from others in the same figure."""
+    """Averages of some runs by x and planner; ``label`` distinguishes it from others in the same figure."""
 
     runs: Mapping[int, Mapping[str, Run]]
     num_runs: int = 1

@@ -44,7 +44,7 @@ THRESHOLDS = (2, 27, 276, 2763)
 RUNS = 3
 """As many as the means of the paper are of."""
 LONG_RUN = 2.0
-"""Runs that take more seconds are not repeated: they do not have to be, to tell them from others."""
+"""Runs that take more seconds are not repeated: their differences are larger than the noise."""
 
 GREEDY_B3M, GREEDY_FB3M, EAGER_FB3M, SLOW_FB3M = "greedy-b3m", "greedy-fb3m", "greedy-fb3m-eager", "greedy-fb3m-slow"
 METHODS: tuple[tuple[str, Objective], ...] = (
@@ -150,21 +150,21 @@ def _percents(workload: Workload, capacity: str, thresholds: Sequence[int]) -> t
     if not thresholds:
         raise InputError("No threshold is given.")
     problem = Problem(workload, capacity, min(thresholds), "fb3m")
-    found = tuple(share for share in SHARES if share * problem.total_cost // 100 <= problem.capacity_cost)
-    if not found:
+    percents = tuple(share for share in SHARES if share * problem.total_cost // 100 <= problem.capacity_cost)
+    if not percents:
         raise InputError(f"--capacity must be at least 1%, where Fig. 1 and 2 begin, not {capacity}.")
-    return found
+    return percents
 
 
 def _median_seconds(problem: Problem, result: Result, runs: int) -> float | None:
     """The median planning time of a method; that of the plan there is, if it took long."""
-    found = planning_seconds(result.plan)
-    if found is None or found > LONG_RUN:
-        return found
+    first = planning_seconds(result.plan)
+    if first is None or first > LONG_RUN:
+        return first
     others = [
         planning_seconds(solve(problem, result.plan.method, bound="none", verify=False).plan) for _ in range(runs - 1)
     ]
-    return median([found, *(other for other in others if other is not None)])
+    return median([first, *(other for other in others if other is not None)])
 
 
 def _warm_up(keeper: Keeper) -> None:
@@ -278,8 +278,8 @@ def _times(seconds: dict[str, list[float | None]], scale: float, experiment: _Ex
 def _ratios(seconds: dict[str, list[float | None]], method: str, experiment: _Experiment) -> str:
     """How many times as long as the lazy method another one takes, for every threshold."""
     pairs = zip(seconds[method], seconds[GREEDY_FB3M], strict=True)
-    told = ", ".join("unknown" if one is None or not lazy else f"{one / lazy:.3g}" for one, lazy in pairs)
+    ratios = ", ".join("unknown" if one is None or not lazy else f"{one / lazy:.3g}" for one, lazy in pairs)
     return (
-        f"{TITLES[method]} takes {told} times as long as {TITLES[GREEDY_FB3M]}, which is lazy, at tau = "
+        f"{TITLES[method]} takes {ratios} times as long as {TITLES[GREEDY_FB3M]}, which is lazy, at tau = "
         f"{', '.join(map(str, experiment.thresholds))}."
     )

@@ -73,7 +73,7 @@ def test_densest_k_subgraph(make_workload) -> None:
     """Section V-A: nodes are topics of rate 1 and cost 1, edges are subscribers who need both of their ends.
 
     With capacity k, B3M asks for the k nodes with most edges among them: here 4 nodes of a clique hold 6. The greedy
-    starts with d, which has four edges, each worth 1/2; then a is worth 1 + 1/2 + 1/2 and e 1 + 1/2, then b 2 + 1/2, and
+    starts with d, which has four edges, each worth 1/2; then a is worth 1 + 1/2 + 1/2 and e 1 + 1/2, then b 2 + 1/2,
     then c 3.
     """
     clique, path = "abcd", "efghij"

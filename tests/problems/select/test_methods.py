@@ -71,7 +71,9 @@ def test_greedy_max_is_never_worse_than_greedy_fb3m(case: Case) -> None:
     """Whatever the rule that wins there."""
     with tempfile.TemporaryDirectory() as directory:
         problem = case.problem(Path(directory))
-        values = [solve(problem, name, bound="none").exact.value for name in ("greedy-fb3m", "greedy-max")]
+        values = [
+            solve(problem, name, bound="none", verify=False).exact.value for name in ("greedy-fb3m", "greedy-max")
+        ]
         assert values == sorted(values)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def greedy_max(problem: Problem, parameters: NoParameters, seed: int = 0, spark: SparkSession | None = None) -> Draft:
     """Run the greedy by gain per cost, take the prefix that is worth most with one more topic, and fill up the rest.
 
-    The greedy by gain, which takes a tenth of the time on real traces, replaces it where it reaches more. Guarantee: at
+    The greedy by gain, which is quick in comparison, replaces it where it reaches more. Guarantee: at
     least 1/2 of the best possible F-B3M value, and no less than ``greedy-fb3m``. Runs in one process: the seed and the
     session are not used.
     """
