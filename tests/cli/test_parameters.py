@@ -69,7 +69,7 @@ def test_values_have_the_type_of_the_field(name: str, text: str, value: object) 
         ("count", "1.5", "count is a whole number, not '1.5'"),
         ("limit", "None", "limit is a whole number or none, not 'None'"),
         ("share", "half", "share is a number or none"),
-        ("rule", "good", "rule is best, worst, not 'good'"),
+        ("rule", "good", "rule is one of best, worst, not 'good'"),
         ("is_on", "yes", "is_on is true or false, not 'yes'"),
     ],
 )
@@ -145,7 +145,11 @@ def test_what_if_takes_parameters(cli, made: Workload, monkeypatch) -> None:
     ("command", "options", "said"),
     [
         ("select", ["--capacity", "50%", "--threshold", "3", "--set", "rules=gain"], "Did you mean 'rule'"),
-        ("select", ["--capacity", "50%", "--threshold", "3", "--set", "rule=gains"], "rule is best, gain, ratio"),
+        (
+            "select",
+            ["--capacity", "50%", "--threshold", "3", "--set", "rule=gains"],
+            "rule is one of best, gain, ratio",
+        ),
         ("select", ["--capacity", "50%", "--threshold", "3", "--method", "greedy-max", "--set", "rule=gain"], "has no"),
         ("provision", [*DAILY, "--method", "gsp+cbp", "--set", "steps=z"], "steps"),
         ("provision", ["--threshold", "3", "--what-if", "--method", "gsp"], "There is no method of provision 'gsp'"),

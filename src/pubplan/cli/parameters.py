@@ -117,7 +117,7 @@ def _kind_name(kind: Any) -> str:
     if kind is NoneType:
         return NONE
     if get_origin(kind) is Literal:
-        return ", ".join(map(str, get_args(kind)))
+        return f"one of {', '.join(map(str, get_args(kind)))}"
     return _KIND_NAMES.get(kind, getattr(kind, "__name__", str(kind)))
 
 
