@@ -334,14 +334,14 @@ def test_runs_are_averaged() -> None:
 
 
 def test_short_runs_are_repeated(monkeypatch) -> None:
-    """Three runs where the first takes up to 0.2 s, one where it takes more; the median counts."""
+    """Three runs where the first takes up to 0.1 s, one where it takes more; the median counts."""
     calls: list[int] = []
 
     def planner(problem, seed, spark):
         calls.append(seed)
         return gm_m(problem, seed, spark)
 
-    monkeypatch.setattr(overlay_runs, "LONG_RUN", 0.2)
+    monkeypatch.setattr(overlay_runs, "LONG_RUN", 0.1)
     ticks = iter([0, 0.1, 0, 0.9, 0, 0.15, 0, 0.3])
     monkeypatch.setattr(overlay_runs.time, "process_time", lambda: next(ticks))
     assert measured(Setting(100, 50), {GM_M: planner}, 0, None)[GM_M].seconds == pytest.approx(0.15)

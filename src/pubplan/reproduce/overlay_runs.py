@@ -44,7 +44,7 @@ NAIVE_SAME = "naive with the parts of DCBR-M"
 MODEL = "paper"
 """How p is chosen: the least predicted work, as in section V of the paper."""
 
-TIMINGS, LONG_RUN = 3, 0.2
+TIMINGS, LONG_RUN = 3, 0.1
 """An algorithm runs this often on the same nodes, unless its first run takes more seconds than that."""
 
 Planner = Callable[[Problem, int, "SparkSession | None"], Overlay]
