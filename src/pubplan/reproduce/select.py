@@ -264,7 +264,7 @@ def _times(seconds: dict[str, list[float | None]], scale: float, experiment: _Ex
         unit="seconds",
         lines=lines,
         notes=(
-            f"{_ratios(seconds, SLOW_FB3M, experiment)} The paper draws it slower at every tau and prints no ratio.",
+            f"{_ratios(seconds, SLOW_FB3M, experiment)} The paper says that it is slower and prints no ratio.",
             f"{_ratios(seconds, EAGER_FB3M, experiment)} The paper has no such method.",
             "Of its times the paper prints two, for the whole trace, in C++, on one core of a 2.13 GHz Xeon, as means "
             "of three runs: ModifiedGreedyFB3M takes less than 20 s for every tau, and at most 33 s, for tau = 276. "
