@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from oracles.examples import MANY
 from oracles.select import Case, best_value, cases
 
 from pubplan.errors import InputError, NotApplicable
@@ -34,6 +35,35 @@ def test_one_large_topic_completes_a_prefix(make_workload) -> None:
     interests = {"one": ["t1"], **{f"many{n}": ["t2"] for n in range(9)}, "half": ["t2", "t3"]}
     workload = make_workload({"t1": 1, "t2": 1, "t3": 1}, interests)
     assert solve(Problem(workload, 10, 2), "greedy-max").objective == 9.5
+
+
+def test_greedy_max_takes_the_greedy_by_gain_where_it_is_better(make_workload) -> None:
+    """Two small topics of ratio 2 fill two of ten units; then of the large ones, 6 for 5 each, only one still fits.
+
+    By ratio: s, t, a are worth 2 + 2 + 6 = 10, and no prefix with another topic is worth more. By gain: a, b = 12.
+    """
+    topics = dict.fromkeys("abst", 1)
+    workload = make_workload(
+        topics,
+        {f"of {topic}": [topic] for topic in topics},
+        weights={"of a": 6, "of b": 6, "of s": 2, "of t": 2},
+        costs={"a": 5, "b": 5, "s": 1, "t": 1},
+    )
+    problem = Problem(workload, 10, 1, cost="cost")
+    assert solve(problem, "greedy-fb3m", parameters={"rule": "ratio"}).objective == 10
+    assert solve(problem, "greedy-max").objective == 12
+
+
+@MANY
+@given(cases(max_topics=8, max_subscribers=9))
+def test_greedy_max_is_never_worse_than_greedy_fb3m(case: Case) -> None:
+    """Whatever the rule that wins there."""
+    with tempfile.TemporaryDirectory() as directory:
+        problem = case.problem(Path(directory))
+        values = [
+            solve(problem, name, bound="none", verify=False).exact.value for name in ("greedy-fb3m", "greedy-max")
+        ]
+        assert values == sorted(values)
 
 
 @pytest.mark.parametrize("pairs", [2, 1000])

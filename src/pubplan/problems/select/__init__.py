@@ -17,6 +17,7 @@ from pubplan.problems.select import (
     greedy_b3m,
     greedy_fb3m,
     greedy_fb3m_eager,
+    greedy_fb3m_slow,
     greedy_max,
     improved_b3m,
     threshold,
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 _METHODS = (
-    *(module.METHOD for module in (greedy_fb3m, greedy_fb3m_eager, greedy_max, enumerate_fb3m)),
-    *(module.METHOD for module in (greedy_b3m, improved_b3m, exact)),
+    *(module.METHOD for module in (greedy_fb3m, greedy_fb3m_eager, greedy_fb3m_slow, greedy_max)),
+    *(module.METHOD for module in (enumerate_fb3m, greedy_b3m, improved_b3m, exact)),
     *threshold.METHODS,
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,10 +48,10 @@ _MULTIPLIERS_PER_BLOCK = 2**20
 
 @dataclass(frozen=True)
 class ExactParameters:
-    """``search_nodes``: the most nodes of the search tree. ``time_limit``: seconds, None for no limit."""
+    """When the search ends without an answer that is proven to be the best."""
 
-    search_nodes: int = MAX_NODES
-    time_limit: float | None = None
+    search_nodes: int = field(default=MAX_NODES, metadata={"help": "The most nodes of the search tree."})
+    time_limit: float | None = field(default=None, metadata={"help": "The most seconds; unless given, any."})
 
     def __post_init__(self) -> None:
         is_whole = isinstance(self.search_nodes, int) and not isinstance(self.search_nodes, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,9 +25,11 @@ FIRST_SHARE = 0.05
 
 @dataclass(frozen=True)
 class ImprovedB3mParameters:
-    """``rounds``: how many times the plan is taken apart and put together again."""
+    """How long a plan is improved."""
 
-    rounds: int = 2
+    rounds: int = field(
+        default=2, metadata={"help": "How many times the plan is taken apart and put together again, up to 10000."}
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.rounds, int) or isinstance(self.rounds, bool) or not 0 <= self.rounds <= 10_000:

@@ -11,7 +11,7 @@ doi 10.1137/1.9781611973402.110, with the threshold set by what fits here instea
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,9 +34,11 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ThresholdParameters:
-    """``pairs``: how many interests are brought into one process at a time."""
+    """How much of a workload is in memory."""
 
-    pairs: int = 64_000_000
+    pairs: int = field(
+        default=64_000_000, metadata={"help": "Interests that are brought into one process at a time, at most."}
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, int) or isinstance(self.pairs, bool) or not 1 <= self.pairs < 2**31:
