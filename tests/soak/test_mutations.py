@@ -123,7 +123,7 @@ def vm_types() -> tuple[VmType, ...]:
 
 
 def planned(case: str, directory: Path) -> Path:
-    """The plan of a case, and its workload beside it."""
+    """The plan of a case, next to its workload."""
     workload = topics_workload(directory / "workload")
     if case == "select fb3m":
         problem, method = select.Problem(workload, "40%", must_serve=["e"]), "greedy-fb3m"
