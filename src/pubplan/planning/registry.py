@@ -49,10 +49,13 @@ class Method:
 
 @dataclass(frozen=True)
 class BlockSchema:
-    """A table of evidence in blocks: its columns, and what its rows are numbered by."""
+    """A table of evidence in blocks: its columns, and what its rows are numbered by.
+
+    Rows that belong to neither topics nor subscribers are the evidence's: it has as many blocks as it takes.
+    """
 
     schema: pa.Schema
-    by: Literal["topics", "subscribers"] = "subscribers"
+    by: Literal["topics", "subscribers", "evidence"] = "subscribers"
 
 
 @dataclass(frozen=True)
