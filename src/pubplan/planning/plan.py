@@ -101,7 +101,7 @@ class Plan:
             raise InputError(f"{path} is damaged: it must hold an exact bound and its evidence.")
         return Certificate(name, Exact(**raw["bound"]), raw["evidence"])
 
-    def certificate_block(self, name: str, table: str, block: int, schema: pa.Schema) -> pa.Table:
+    def certificate_block(self, name: str, table: str, block: int, schema: pa.Schema | None = None) -> pa.Table:
         """One block of a table of evidence.
 
         Raises:
