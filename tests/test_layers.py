@@ -76,7 +76,7 @@ def test_libraries_stay_in_their_layers(path: Path) -> None:
 VERIFIERS = sorted(PACKAGE.glob("problems/*/verify*.py"))
 
 DATA = {"catalogue.Tier", "catalogue.VmType"}
-"""What verifiers import of a family beside its problem, its tables and each other: records of prices."""
+"""What verifiers import of a family apart from its problem, its tables and each other: records of prices."""
 
 RENDERED = {"undecided_budget"}
 """Functions of plan.py that verifiers call: they put recomputed numbers into the words of a plan."""
@@ -86,8 +86,8 @@ DEFINITIONS = {
     "provision": {"types"},
     "overlay": {"num_nodes", "num_topics"},
 }
-"""What verifiers read of a problem beside its fields: what was asked for, in numbers. Methods and bounds read the same,
-so nothing may be added that a method or a bound computes an answer with."""
+"""What verifiers read of a problem apart from its fields: what was asked for, in numbers. Methods and bounds read the
+same, so nothing may be added that a method or a bound computes an answer with."""
 
 TABLES = {"counts", "interests_block", "interests_blocks", "path", "subscriber_ids", "topic_array", "topics"}
 """What verifiers read of a workload: its tables as they are on disk. What runs kernels is not among it."""

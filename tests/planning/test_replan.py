@@ -82,7 +82,7 @@ def test_a_cheaper_method_is_not_believed(workload: Workload, tmp_path: Path) ->
 
 
 def level_parameters() -> dict[str, Any]:
-    """The parameters of joint+level beside those of its first stage."""
+    """The parameters of joint+level without those of its first stage."""
     values = vars(PROVISION.methods["joint+level"].parameters())
     return {name: value for name, value in values.items() if name != "rounds"}
 

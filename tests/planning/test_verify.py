@@ -47,6 +47,19 @@ def test_files_that_every_plan_has_are_missed(problem: Problem, plan: Plan, name
     assert (violation.limit, violation.have, violation.where) == ("file expected", "missing", name)
 
 
+def test_blocks_of_evidence_are_numbered_without_gaps(problem: Problem, plan: Plan) -> None:
+    """A table of as many blocks as the evidence takes has block 0, 1, 2 … and nothing else."""
+    folder = "certificate/lagrangian-multipliers"
+    lagrangian = FAMILY.bounds["lagrangian"]
+    tables = {name: replace(layout, by="evidence") for name, layout in lagrangian.tables.items()}
+    family = replace(FAMILY, bounds={**FAMILY.bounds, "lagrangian": replace(lagrangian, tables=tables)})
+    assert verify_plan(family, problem, plan).ok
+    (plan.path / folder / "00000.parquet").rename(plan.path / folder / "00001.parquet")
+    names = [name.replace(f"{folder}/00000", f"{folder}/00001") for name in plan.record["files"]]
+    wrong = verify_plan(family, problem, relisted(plan.path, names)).violations
+    assert [violation.where for violation in wrong] == [f"{folder}/00000.parquet", f"{folder}/00001.parquet"]
+
+
 def test_evidence_with_other_keys_is_refused(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """What nobody reads nobody checks."""
     change = lambda raw: {**raw, "evidence": {**raw["evidence"], "note": "trust me"}}  # noqa: E731

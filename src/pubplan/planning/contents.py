@@ -24,7 +24,7 @@ def expected_files(family: Family, workload: Workload, plan: Plan) -> set[str]:
         for table, layout in family.bounds[bound].tables.items():
             folder = f"certificate/{bound}-{table}/"
             listed = sum(name.startswith(folder) for name in plan.record["files"])
-            count = max(1, listed) if layout.by == "listed" else blocks_by[layout.by]
+            count = max(1, listed) if layout.by == "evidence" else blocks_by[layout.by]
             names |= {folder + block_name(block) for block in range(count)}
     return names
 

@@ -72,20 +72,20 @@ class Plan:
 
     def decisions_block(self, table: str, block: int, schema: pa.Schema | None = None) -> pa.Table:
         """One block of a table of decisions that is written in blocks; raises as :meth:`decisions`."""
-        found = read_block(self.path / "decisions" / table, block)
-        return self._checked(f"the decisions '{table}' are damaged", found, schema)
+        read = read_block(self.path / "decisions" / table, block)
+        return self._checked(f"the decisions '{table}' are damaged", read, schema)
 
     def num_decision_blocks(self, table: str) -> int:
         """How many blocks a table of decisions has."""
         return sum(name.startswith(f"decisions/{table}/") for name in self.record["files"])
 
-    def _checked(self, damage: str, found: pa.Table, expected: pa.Schema | None) -> pa.Table:
+    def _checked(self, damage: str, table: pa.Table, expected: pa.Schema | None) -> pa.Table:
         if expected is None:
-            return found
-        if not found.schema.equals(expected) or any(column.null_count for column in found.columns):
-            columns, needed = (", ".join(f"{f.name} {f.type}" for f in schema) for schema in (found.schema, expected))
+            return table
+        if not table.schema.equals(expected) or any(column.null_count for column in table.columns):
+            columns, needed = (", ".join(f"{f.name} {f.type}" for f in schema) for schema in (table.schema, expected))
             raise InputError(f"{self.path}: {damage}; the columns are {columns}, expected {needed}, without nulls.")
-        return found
+        return table
 
     def certificate(self, name: str) -> Certificate:
         """A certificate as it was written, without its blocks.
@@ -101,15 +101,15 @@ class Plan:
             raise InputError(f"{path} is damaged: it must hold an exact bound and its evidence.")
         return Certificate(name, Exact(**raw["bound"]), raw["evidence"])
 
-    def certificate_block(self, name: str, table: str, block: int, schema: pa.Schema) -> pa.Table:
+    def certificate_block(self, name: str, table: str, block: int, schema: pa.Schema | None = None) -> pa.Table:
         """One block of a table of evidence.
 
         Raises:
             InputError: it cannot be read, or does not have the columns of ``schema``.
         """
         folder = f"{name}-{table}"
-        found = read_block(self.path / "certificate" / folder, block)
-        return self._checked(f"the evidence '{folder}' is damaged", found, schema)
+        read = read_block(self.path / "certificate" / folder, block)
+        return self._checked(f"the evidence '{folder}' is damaged", read, schema)
 
     def trajectory(self) -> pa.Table | None:
         path = self.path / TRAJECTORY
@@ -151,7 +151,7 @@ class Plan:
     def table_digests(self) -> dict[str, str]:
         """The digests of all tables, by file: of what they hold, not of how that is encoded."""
         names = [name for name in self.record["files"] if name.endswith(".parquet")]
-        digests = map_blocks(lambda place: digest_table(read_parquet(self.path / names[place])), len(names))
+        digests = map_blocks(lambda number: digest_table(read_parquet(self.path / names[number])), len(names))
         return dict(zip(names, digests, strict=True))
 
 

@@ -51,11 +51,11 @@ class Method:
 class BlockSchema:
     """A table of evidence in blocks: its columns, and what its rows are numbered by.
 
-    Evidence that has a size of its own has as many blocks as the plan lists.
+    Rows that belong to neither topics nor subscribers are the evidence's: it has as many blocks as it takes.
     """
 
     schema: pa.Schema
-    by: Literal["topics", "subscribers", "listed"] = "subscribers"
+    by: Literal["topics", "subscribers", "evidence"] = "subscribers"
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,11 @@ def replan(family: Family, problem: Problem, plan: Plan, spark: SparkSession | N
     method = family.method_for(problem, plan.method)
     asked = problem.to_parameters()
     values = {name: value for name, value in plan.record["parameters"].items() if name not in asked}
-    own: Any = make_parameters(method.parameters, values, f"method {method.name}")
+    parameters: Any = make_parameters(method.parameters, values, f"method {method.name}")
     bounds = [family.bounds[name] for name in plan.record["bounds"]]
-    with _directory_beside(plan.path) as directory:
+    with _directory_near(plan.path) as directory:
         try:
-            again = plan_into(directory, family, problem, method, own, plan.record["seed"], bounds, spark)
+            again = plan_into(directory, family, problem, method, parameters, plan.record["seed"], bounds, spark)
         except Infeasible as error:
             return (Reason("as made again", "a plan", error.message, plan.method),)
         return tuple(_differences(plan, again))
@@ -63,7 +63,7 @@ def _differences(plan: Plan, again: Plan) -> Iterator[Reason]:
 
 
 @contextmanager
-def _directory_beside(path: Path) -> Iterator[Path]:
+def _directory_near(path: Path) -> Iterator[Path]:
     """A temporary directory that executors see if they see ``path``; where that cannot be written, the system's."""
     try:
         directory = tempfile.mkdtemp(prefix=".replan-", dir=path.parent)

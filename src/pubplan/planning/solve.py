@@ -121,15 +121,15 @@ def plan_into(
     family: Family,
     problem: Problem,
     method: Method,
-    own: Any,
+    parameters: Any,
     seed: int,
     bounds: Iterable[Bound],
     spark: SparkSession | None,
 ) -> Plan:
-    """Run a method with its own parameters, bound what it gives, and write an unverified plan into ``directory``."""
+    """Run a method with its parameters, bound what it gives, and write an unverified plan into ``directory``."""
     with working_in(directory):
         with stage(f"planning with {method.name}"):
-            draft = method.run(problem, own, seed, spark)
+            draft = method.run(problem, parameters, seed, spark)
         certificates = draft.certificates
         with stage("bounding"):
             for wanted in bounds:
@@ -137,7 +137,9 @@ def plan_into(
                     certificates += wanted.run(problem, draft, spark)
         draft = family.finish(problem, draft, certificates)
         with stage("writing"):
-            return write_plan(directory, family.name, problem, method, asdict(own), seed, draft, certificates, spark)
+            return write_plan(
+                directory, family.name, problem, method, asdict(parameters), seed, draft, certificates, spark
+            )
 
 
 @cache

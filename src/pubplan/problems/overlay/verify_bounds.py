@@ -36,11 +36,11 @@ def wrong_bounds(plan: Plan, entries: Entries, most: int, spark: SparkSession | 
         expected |= {"joins": (joins[0], {"joins": total, "reached_with_one_less": joins[1]}), "node": (needed, {})}
     found = []
     for name in sorted(named & expected.keys()):
-        (degree, evidence), told = expected[name], plan.certificate(name)
-        if told.bound.scale != 1 or told.bound.value != degree:
-            found.append(Reason("bound as recomputed", degree, float(told.bound), name))
-        if digest_value(dict(told.evidence)) != digest_value(evidence):  # == takes true for 1
-            found.append(Reason("evidence as recomputed", str(evidence), str(dict(told.evidence)), name))
+        (degree, evidence), stated = expected[name], plan.certificate(name)
+        if stated.bound.scale != 1 or stated.bound.value != degree:
+            found.append(Reason("bound as recomputed", degree, float(stated.bound), name))
+        if digest_value(dict(stated.evidence)) != digest_value(evidence):  # == takes true for 1
+            found.append(Reason("evidence as recomputed", str(evidence), str(dict(stated.evidence)), name))
     return found
 
 

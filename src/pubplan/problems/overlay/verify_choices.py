@@ -139,10 +139,10 @@ def _replayed(entries: Entries, edges: Edges, order: Int64Array) -> Int64Array:
     """How many topics each link joins when links are added in the order of choice.
 
     A link joins a topic if no way led from one of its nodes to the other before, within the topic. These are the edges
-    of the spanning forest of least weight, if an edge weighs what its link's place in the order is.
+    of the spanning forest of least weight, if an edge weighs what its link's rank in the order is.
 
     Args:
-        order: the place in the order of choice of every link.
+        order: the rank in the order of choice of every link.
     """
     num_entries = len(entries.topics)
     if not len(edges.links):

@@ -67,12 +67,12 @@ class _Allowed:
             InputError: the plan has no such type, or its VMs carry nothing.
         """
         parameters = plan.record["parameters"]
-        found = [VmType.from_dict(each) for each in parameters["vm_types"] if each["name"] == type_name]
-        if len(found) != 1 or limit <= 0:
+        matching = [VmType.from_dict(each) for each in parameters["vm_types"] if each["name"] == type_name]
+        if len(matching) != 1 or limit <= 0:
             raise InputError(
                 f"{plan.path} is damaged: its VM type '{one_line(type_name)}' is unknown or carries nothing."
             )
-        return cls(found[0], limit, Fraction(str(parameters["window_seconds"])))
+        return cls(matching[0], limit, Fraction(str(parameters["window_seconds"])))
 
     def sent_cost(self, num_bytes: int) -> Fraction:
         tariff = self.vm_type.tariff

@@ -49,18 +49,20 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
     groups = block_groups(len(problem.workload.interests_blocks), spark)
     store = open_store(spark)
     evaluate = _evaluator(problem, terms, plan, num_vms, checks, groups, store)
-    found = list(map_blocks(evaluate, len(groups), spark))
-    violations += _summed([part.reasons for part in found])
+    evaluated = list(map_blocks(evaluate, len(groups), spark))
+    violations += _summed([part.reasons for part in evaluated])
     if violations:  # blocks with wrong pairs are not counted, so the fleet cannot be either
         return Verdict(plan.exact, tuple(violations))
     subscribers = problem.workload.topic_array("subscribers")
-    wrong_bounds, proven = checks.conclude(plan, subscribers, [part.sums for part in found], store)
+    wrong_bounds, proven = checks.conclude(plan, subscribers, [part.sums for part in evaluated], store)
     parts = merged(problem, num_vms, len(groups), store)
     chosen = next(row["type"] for row in plan.decisions(TYPES).to_pylist() if row["chosen"])
     vm_type, limit = next(pair for pair in zip(terms.types, terms.limits, strict=True) if pair[0].name == chosen)
     traffic, wrong = wrong_fleet(terms, plan, parts, num_vms, vm_type, limit)
     cost = Exact(sum(terms.costs(vm_type, num_vms, traffic.incoming, traffic.outgoing)), MICROS_PER_DOLLAR)
-    lacking = [sum(counts) for counts in zip(*(part.lacking for part in found), strict=True)] or [0] * len(terms.types)
+    lacking = [sum(counts) for counts in zip(*(part.lacking for part in evaluated), strict=True)] or [0] * len(
+        terms.types
+    )
     violations = [
         *wrong_bounds,
         *wrong,
@@ -94,7 +96,7 @@ def _wrong_tables(problem: Problem, plan: Plan) -> tuple[list[Reason], int]:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Evaluated:
     """Of some blocks: violations, sums for the bounds, and by VM type who cannot be satisfied by what fits its VMs."""
 
     reasons: list[Reason]
@@ -110,13 +112,14 @@ def _evaluator(
     checks: BoundChecks,
     groups: list[range],
     store: Store,
-) -> Callable[[int], _Found]:
+) -> Callable[[int], _Evaluated]:
     """Evaluates one group of blocks; counts by topic and VM stay in the store."""
     rates = terms.rates
     num_topics, num_subscribers = len(rates), problem.workload.counts.subscribers
-    too_big = [2 * terms.streams > limit for limit in terms.limits]
+    masks = [2 * terms.streams > limit for limit in terms.limits]
+    too_big = [mask if mask.any() else None for mask in masks]
 
-    def evaluate(group: int) -> _Found:
+    def evaluate(group: int) -> _Evaluated:
         homes = np.full(num_topics, -1, dtype=np.int32)
         counts = np.zeros(num_topics, dtype=np.int64)
         others: list[tuple[Int64Array, Int64Array]] = []
@@ -141,15 +144,15 @@ def _evaluator(
         keys, pairs = collected(others)
         store.put(group, keys=keys, pairs=pairs)
         checks.keep(state, store, group)
-        return _Found(reasons, state.sums, lacking)
+        return _Evaluated(reasons, state.sums, lacking)
 
     return evaluate
 
 
-def _lacking(rows: BlockRows, too_big: list[npt.NDArray[np.bool_]]) -> Iterator[int]:
+def _lacking(rows: BlockRows, too_big: list[npt.NDArray[np.bool_] | None]) -> Iterator[int]:
     """For each VM type how many subscribers get less than they need from the topics that fit its VMs."""
     for is_left_out in too_big:
-        if not is_left_out.any():
+        if is_left_out is None:
             yield 0
             continue
         reachable = sums_by_row(np.where(is_left_out[rows.topics], 0, rows.rates), rows.offsets)

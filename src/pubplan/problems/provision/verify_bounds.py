@@ -148,15 +148,15 @@ class BoundChecks:
         if is_sound:
             wanted = owners * num_topics + rows.topics
             keys = np.repeat(np.arange(len(rows.needed)), np.diff(offsets)) * num_topics + topics
-            places = np.searchsorted(wanted, keys)
-            is_real = wanted[np.minimum(places, len(wanted) - 1)] == keys if len(wanted) else np.zeros(len(keys), bool)
+            entries = np.searchsorted(wanted, keys)
+            is_real = wanted[np.minimum(entries, len(wanted) - 1)] == keys if len(wanted) else np.zeros(len(keys), bool)
             is_sound = bool(is_real.all() and (np.diff(keys) > 0).all())
         if not is_sound:
             state.sums[_FOREIGN] += 1
             return None
         np.add.at(state.charged, topics, 1)
         prices = self.other_prices[rows.topics]
-        prices[places] = self.charged_prices[topics]
+        prices[entries] = self.charged_prices[topics]
         return prices
 
     def keep(self, state: BoundState, store: Store, group: int) -> None:
@@ -170,7 +170,7 @@ class BoundChecks:
         Args:
             subscribers: how many each topic has.
         """
-        found = list(self.damage)
+        violations = list(self.damage)
         totals = [sum(values) for values in zip(*sums, strict=True)] if sums else [0] * 5
         mandatory = np.zeros(len(self.terms.rates), dtype=np.int64)
         charged = np.zeros(len(self.terms.rates), dtype=np.int64)
@@ -180,17 +180,19 @@ class BoundChecks:
                 mandatory += part
                 charged += store.get(group, "charged")
         if totals[_FOREIGN]:
-            found.append(Reason("only interests are charged", 0, totals[_FOREIGN], f"certificate/prices-{CHARGED}"))
+            violations.append(
+                Reason("only interests are charged", 0, totals[_FOREIGN], f"certificate/prices-{CHARGED}")
+            )
         if "prices" in self.names:
-            found += self._overcharged(subscribers, mandatory, charged)
+            violations += self._overcharged(subscribers, mandatory, charged)
         proven: dict[str, int] = {}
         for name in sorted(self.names):
             by_type = self._proven(name, totals, mandatory)
             claimed, least = plan.certificate(name).bound, min(by_type.values())
             if claimed.fraction > Fraction(least, MICROS_PER_DOLLAR):
-                found.append(Reason("bound as recomputed", least / MICROS_PER_DOLLAR, float(claimed), name))
+                violations.append(Reason("bound as recomputed", least / MICROS_PER_DOLLAR, float(claimed), name))
             proven = {type_name: max(cost, proven.get(type_name, 0)) for type_name, cost in by_type.items()}
-        return found, proven
+        return violations, proven
 
     def _proven(self, name: str, totals: list[int], mandatory: Int64Array) -> dict[str, int]:
         """What a bound proves for each VM type, in micro-dollars."""

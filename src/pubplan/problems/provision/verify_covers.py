@@ -68,23 +68,23 @@ def least_costs(
     is_plain = np.array_equal(events, costs)
     cells_of = _least_sums_of_some if is_plain else _least_of_some
     order = np.lexsort((counts, rest))
-    place = 0
-    while place < len(order):  # 3
-        row, end = order[place], place + 1
+    start = 0
+    while start < len(order):  # 3
+        row, end = order[start], start + 1
         if counts[row] * rest[row] > _EXACT_CELLS:
             part = slice(starts[row], starts[row] + counts[row])
             least[numbers[row]] += _least_of_many(int(rest[row]), events[part], costs[part], int(single[row]))
-            place = end
+            start = end
             continue
         while (
             end < len(order)
-            and rest[order[end]] * (end - place + 1) <= _CELLS_AT_ONCE
+            and rest[order[end]] * (end - start + 1) <= _CELLS_AT_ONCE
             and counts[order[end]] * rest[order[end]] <= _EXACT_CELLS
         ):
             end += 1
-        chunk = order[place:end]
+        chunk = order[start:end]
         least[numbers[chunk]] += cells_of(rest[chunk], starts[chunk], counts[chunk], events, costs, single[chunk])
-        place = end
+        start = end
     return least
 
 
@@ -114,11 +114,11 @@ def _least_sums_of_some(
     width = (2 * int(needs.max()) + 63) // 64
     words = np.zeros((len(needs), 2 * width), dtype=np.uint64)  # the first half stays 0, for shifts to draw on
     words[:, width] = 1
-    places = np.arange(width, 2 * width)
+    upper_half = np.arange(width, 2 * width)
     for number in range(int(counts[0])):
         active = int(np.searchsorted(-counts, -number, side="left"))
         brings = events[starts[:active] + number]
-        from_word = places - (brings >> 6)[:, None]
+        from_word = upper_half - (brings >> 6)[:, None]
         bits = (brings & 63).astype(np.uint64)[:, None]
         moved = np.take_along_axis(words[:active], from_word, axis=1) << bits
         moved |= np.take_along_axis(words[:active], from_word - 1, axis=1) >> np.uint64(1) >> (np.uint64(63) - bits)
@@ -133,9 +133,9 @@ def _least_sums_of_some(
     lowest = reached[rows, first]
     lowest &= ~lowest + np.uint64(1)
     sums = 64 * first + np.log2(lowest.astype(np.float64), where=lowest > 0, out=np.zeros(len(rows))).astype(np.int64)
-    found = np.empty(len(needs), dtype=np.int64)
-    found[order] = np.minimum(single, np.where(lowest > 0, sums, NO_COST))
-    return found
+    by_subscriber = np.empty(len(needs), dtype=np.int64)
+    by_subscriber[order] = np.minimum(single, np.where(lowest > 0, sums, NO_COST))
+    return by_subscriber
 
 
 def _least_of_some(
@@ -160,9 +160,9 @@ def _least_of_some(
         through = np.take_along_axis(least[:active], before, axis=1)
         through += costs[items][:, None]
         np.minimum(least[:active], through, out=least[:active])
-    found = np.empty(len(needs), dtype=np.int64)
-    found[order] = np.minimum(single, least[np.arange(len(needs)), needs])
-    return found
+    by_subscriber = np.empty(len(needs), dtype=np.int64)
+    by_subscriber[order] = np.minimum(single, least[np.arange(len(needs)), needs])
+    return by_subscriber
 
 
 def _least_of_many(need: int, events: Int64Array, costs: Int64Array, single: int) -> int:

@@ -58,9 +58,9 @@ def collected(others: list[tuple[Int64Array, Int64Array]]) -> tuple[Int64Array, 
     """Counts by key, from several tables of them."""
     if not others:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    keys, places = np.unique(np.concatenate([keys for keys, _ in others]), return_inverse=True)
+    keys, numbers = np.unique(np.concatenate([keys for keys, _ in others]), return_inverse=True)
     counts = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(counts, places, np.concatenate([counts for _, counts in others]))
+    np.add.at(counts, numbers, np.concatenate([counts for _, counts in others]))
     return keys, counts
 
 
@@ -98,20 +98,20 @@ def wrong_fleet(
         "pairs": _by_vm(parts, parts.pairs, num_vms),
     }
     by_vm["used"] = by_vm["incoming"] + by_vm["outgoing"]
-    found = [
+    violations = [
         Reason("bytes per VM", int(by_vm["used"][vm]), limit, f"VM {vm}")
         for vm in np.flatnonzero(by_vm["used"] > limit)[:_SHOWN]
     ]
     rent = terms.rent(vm_type, 1)
     if rent > MAX_INT64:
-        found.append(Reason("rent of a VM in micro-dollars", f"at most {MAX_INT64}", rent, VMS))
+        violations.append(Reason("rent of a VM in micro-dollars", f"at most {MAX_INT64}", rent, VMS))
     else:
         by_vm["price"] = np.full(num_vms, rent, dtype=np.int64)
     for name, values in by_vm.items():
         wrong = int(np.count_nonzero(table[name].to_numpy() != values))
         if wrong:
-            found.append(Reason(f"{name} of VMs as recomputed", 0, wrong, VMS))
-    return Traffic(num_vms, int(by_vm["incoming"].sum()), int(by_vm["outgoing"].sum())), found
+            violations.append(Reason(f"{name} of VMs as recomputed", 0, wrong, VMS))
+    return Traffic(num_vms, int(by_vm["incoming"].sum()), int(by_vm["outgoing"].sum())), violations
 
 
 def _by_vm(parts: Parts, values: Int64Array, num_vms: int) -> Int64Array:
@@ -125,8 +125,8 @@ def wrong_splits(problem: Problem, plan: Plan, parts: Parts) -> list[Reason]:
     table = plan.decisions(SPLITS)
     is_split = np.bincount(parts.topics, minlength=1)[parts.topics] > 1 if len(parts.topics) else np.zeros(0, bool)
     expected = [parts.topics[is_split], parts.vms[is_split], parts.pairs[is_split]]
-    found = [table[name].to_numpy() for name in ("topic", "vm", "pairs")]
-    if not all(np.array_equal(one, other) for one, other in zip(expected, found, strict=True)):
+    stated = [table[name].to_numpy() for name in ("topic", "vm", "pairs")]
+    if not all(np.array_equal(one, other) for one, other in zip(expected, stated, strict=True)):
         return [Reason("topics on several VMs as recomputed", int(is_split.sum()), table.num_rows, SPLITS)]
     ids = problem.workload.topics("topic_id")["topic_id"].take(table["topic"])
     wrong = sum(one != other for one, other in zip(ids.to_pylist(), table["topic_id"].to_pylist(), strict=True))

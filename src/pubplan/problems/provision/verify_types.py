@@ -80,14 +80,14 @@ def _impossible(
 
 def wrong_budget(terms: Terms, plan: Plan, cost: Exact) -> list[Reason]:
     """A plan is above its budget only if none of its bounds is, and says so."""
-    found = []
+    violations = []
     bounds = {name: plan.certificate(name).bound for name in plan.record["bounds"]}
     for name, bound in bounds.items():
         if terms.budget is not None and bound.fraction * MICROS_PER_DOLLAR > terms.budget:
             have = terms.budget / MICROS_PER_DOLLAR
-            found.append(Reason("no plan is written for a budget below a bound", float(bound), have, name))
+            violations.append(Reason("no plan is written for a budget below a bound", float(bound), have, name))
     expected = [reason.to_dict() for reason in undecided_budget(cost, terms.budget)]
     stated = [reason for reason in plan.record["reasons"] if reason["limit"] == BUDGET]
     if stated != expected:
-        found.append(Reason("what reasons say of the budget", str(expected), str(stated), "reasons"))
-    return found
+        violations.append(Reason("what reasons say of the budget", str(expected), str(stated), "reasons"))
+    return violations

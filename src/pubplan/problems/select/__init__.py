@@ -67,10 +67,9 @@ _BOUNDS = (
         exact.SEARCH,
         _from_reached(exact.search_bound),
         exact.size_refusal,
-        evidence=("vectors_per_block",),
         tables={
-            exact.TREE: BlockSchema(exact.TREE_SCHEMA, by="listed"),
-            exact.MULTIPLIERS: BlockSchema(exact.MULTIPLIERS_SCHEMA, by="listed"),
+            exact.TREE: BlockSchema(exact.TREE_SCHEMA, by="evidence"),
+            exact.MULTIPLIERS: BlockSchema(exact.MULTIPLIERS_SCHEMA, by="evidence"),
         },
     ),
 )

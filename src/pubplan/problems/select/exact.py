@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 MAX_INTERESTS = 200_000
-MAX_NODES = 20_000
+DEFAULT_SEARCH_NODES = 20_000
+MAX_SEARCH_NODES = 10_000_000
+MAX_SECONDS = 10_000_000
 
 SEARCH = "search"
 TREE, MULTIPLIERS = "tree", "multipliers"
@@ -50,16 +52,19 @@ _MULTIPLIERS_PER_BLOCK = 2**20
 class ExactParameters:
     """When the search ends without an answer that is proven to be the best."""
 
-    search_nodes: int = field(default=MAX_NODES, metadata={"help": "The most nodes of the search tree."})
+    search_nodes: int = field(default=DEFAULT_SEARCH_NODES, metadata={"help": "The most nodes of the search tree."})
     time_limit: float | None = field(default=None, metadata={"help": "The most seconds; unless given, any."})
 
     def __post_init__(self) -> None:
         is_whole = isinstance(self.search_nodes, int) and not isinstance(self.search_nodes, bool)
-        if not is_whole or self.search_nodes <= 0:
-            raise ValueError(f"search_nodes must be a positive whole number, not {self.search_nodes!r}.")
+        if not is_whole or not 0 < self.search_nodes <= MAX_SEARCH_NODES:
+            raise ValueError(f"search_nodes must be from 1 to {MAX_SEARCH_NODES:,}, not {self.search_nodes!r}.")
         limit = self.time_limit
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
-            raise ValueError(f"time_limit must be a positive number of seconds, not {limit!r}.")
+        is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and 0 < limit <= MAX_SECONDS):
+            raise ValueError(
+                f"time_limit must be a positive number of seconds, at most {MAX_SECONDS:,}, not {limit!r}."
+            )
 
 
 def exact(problem: Problem, parameters: ExactParameters, seed: int = 0, spark: SparkSession | None = None) -> Draft:
@@ -137,7 +142,6 @@ def _certificate(problem: Problem, proof: Proof) -> Certificate:
     return Certificate(
         SEARCH,
         bound,
-        {"vectors_per_block": per_block},
         blocks={
             TREE: BlockTable(1, lambda block: tree),
             MULTIPLIERS: BlockTable(-(-len(proof.vectors) // per_block), vectors),

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -75,8 +75,7 @@ class SearchCheck:
         return self._wrong(seen), lambda capacities: np.full(len(capacities), total)
 
     def _wrong(self, seen: list[BlockRows]) -> list[Reason]:
-        problem, certificate = self.problem, self.plan.certificate("search")
-        stored = certificate.bound
+        problem, stored = self.problem, self.plan.certificate("search").bound
         if stored.scale != problem.scale or stored.value < 0:
             return [Reason("scale of the bound", problem.scale, stored.scale, f"{_WHERE}.json")]
         if stored.value >= problem.total_weight * problem.scale:
@@ -84,7 +83,7 @@ class SearchCheck:
         try:
             tree = _Tree.read(self.plan, len(self.costs))
             everything = _all_plans(problem, self.costs, seen)
-            vectors = _Vectors(self.plan, certificate.evidence, len(everything.entries))
+            vectors = _Vectors(self.plan, int(tree.vector.max()) + 1, len(everything.entries))
             must_not = np.flatnonzero(~problem.is_open)
             must = problem.first_choices.astype(np.int64)
             whole = everything.fixed(must, np.setdiff1d(must_not, must))
@@ -127,23 +126,26 @@ class _Tree:
             raise _Damaged("it names topics or vectors that do not exist")
         if ((payment < 0) | (cost < 1)).any():
             raise _Damaged("a price per cost is not positive")
+        served = table["served"].to_numpy()
+        if topic[0] != _NOTHING or served[topic == _NOTHING].any():
+            raise _Damaged("a node without a topic serves it")
         children: list[list[int]] = [[] for _ in parent]
         for number in range(1, len(parent)):
             children[parent[number]].append(number)
-        return cls(topic, table["served"].to_numpy(), vector, payment, cost, children)
+        return cls(topic, served, vector, payment, cost, children)
 
 
 class _Vectors:
-    """The multipliers of nodes, read block by block as they are asked for."""
+    """The multipliers of nodes, read block by block as they are asked for. Only the last block may be shorter."""
 
-    def __init__(self, plan: Plan, evidence: Any, num_entries: int) -> None:
-        per_block = evidence.get("vectors_per_block")
-        if not isinstance(per_block, int) or isinstance(per_block, bool) or per_block < 1:
-            raise _Damaged("vectors_per_block is not a positive number")
+    def __init__(self, plan: Plan, num_vectors: int, num_entries: int) -> None:
         self._plan = plan
-        self._per_block = per_block
+        self._num_vectors = num_vectors
         self._num_entries = num_entries
         self._held: OrderedDict[int, npt.NDArray[np.uint32]] = OrderedDict()
+        self._per_block = plan.certificate_block("search", "multipliers", 0, _VECTORS_SCHEMA).num_rows
+        if not self._per_block:
+            raise _Damaged("there are no multipliers")
 
     def __getitem__(self, number: int) -> npt.NDArray[np.uint32]:
         block, row = divmod(number, self._per_block)
@@ -151,13 +153,12 @@ class _Vectors:
             self._held[block] = self._read(block)
             if len(self._held) > _HELD_BLOCKS:
                 self._held.popitem(last=False)
-        held = self._held[block]
-        if row >= len(held):
-            raise _Damaged(f"there is no vector {number}")
-        return np.asarray(held[row])
+        return np.asarray(self._held[block][row])
 
     def _read(self, block: int) -> npt.NDArray[np.uint32]:
         table = self._plan.certificate_block("search", "multipliers", block, _VECTORS_SCHEMA)
+        if table.num_rows != min(self._per_block, self._num_vectors - block * self._per_block):
+            raise _Damaged(f"block {block} of the multipliers does not have the vectors of the tree")
         lists = table["multipliers"].combine_chunks()
         if (np.diff(np.asarray(lists.offsets)) != self._num_entries).any():
             raise _Damaged(f"block {block} does not have one multiplier per interest")
