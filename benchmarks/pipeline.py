@@ -1,14 +1,22 @@
-"""Ingesting: counting 100 million events beside DuckDB, and the full Spotify shape as rates and subscriptions."""
+"""Ingesting: counting events against DuckDB as several tools write them, and the full Spotify shape as rates."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import command, growth, table
 
-EVENTS_SCALE = 100e6 / 3.0393e9
+if TYPE_CHECKING:
+    from pubplan.engine import SparkSession
+
+EVENTS = int(os.environ.get("PUBPLAN_BENCH_EVENTS", "50000000"))
+FILES = 16
+TOPICS = 100_000
+TURNS = 3
 SCALES = (1 / 4, 1 / 2, 1)
 
 
@@ -18,39 +26,105 @@ def run(directory: Path) -> None:
 
 
 def _count_events(directory: Path) -> None:
-    """The same aggregation, each run twice, the second time measured."""
+    """The same aggregation of the same files, in turns; the best of three after one that warms up."""
     import duckdb
 
     from pubplan.engine import spark_session
-    from pubplan.generate import spotify, write_raw
-    from pubplan.pipeline import Source, TimeWindow
-    from pubplan.pipeline.parquet_events import count_parquet_events
 
-    write_raw(spotify(EVENTS_SCALE), directory / "events")
-    path = directory / "events" / "events"
-    query = (
-        "select topic, count(*), sum(size), count(size), min(timestamp), max(timestamp) "
-        f"from read_parquet('{path}/*.parquet') group by topic"
-    )
+    rows = []
     with duckdb.connect() as connection, spark_session() as spark:
-        source = Source("events", str(path))
+        for writer, write in _WRITERS.items():
+            for has_sizes in (True, False):
+                path = directory / f"{writer.replace(' ', '-')}-{has_sizes}"
+                write(connection, spark, path, has_sizes)
+                seconds = _compare(connection, spark, path, has_sizes)
+                ratio = seconds["pubplan"] / seconds["DuckDB"]
+                rows.append(
+                    [
+                        writer,
+                        "with sizes" if has_sizes else "without",
+                        f"{seconds['DuckDB']:.1f}",
+                        f"{seconds['pubplan']:.1f}",
+                        f"{ratio:.2f}",
+                    ]
+                )
+    table(
+        f"Counting {EVENTS:,} events of {TOPICS:,} topics in {FILES} files, warm, cleaning included",
+        ["written by", "", "DuckDB s", "pubplan s", "ratio"],
+        rows,
+    )
 
-        def with_spark() -> int:
-            counted = count_parquet_events(spark, source, TimeWindow(), "s")
-            assert counted is not None
-            return int(counted["rate"].to_numpy().sum())
 
-        def with_duckdb() -> int:
-            return sum(row[1] for row in connection.execute(query).fetchall())
+def _events(part: int, has_sizes: bool) -> str:
+    """A query for the events of one file: topics with a heavy tail, a second apart."""
+    first, last = EVENTS * part // FILES, EVENTS * (part + 1) // FILES
+    size = ", (i * 7919 % 1000)::integer as size" if has_sizes else ""
+    topic = f"'topic-' || ({TOPICS} * pow(hash(i) / 18446744073709551616.0, 3))::integer"
+    return (
+        f"select {topic} as topic, to_timestamp(1700000000 + i // 100) at time zone 'UTC' as timestamp{size} "
+        f"from range({first}, {last}) t(i)"
+    )
 
-        counted, seconds = {}, {}
-        for name, work in (("DuckDB", with_duckdb), ("pubplan on Spark, cleaning included", with_spark)):
-            work()
-            seconds[name], counted[name] = _timed(work)
-    assert len(set(counted.values())) == 1
-    fastest = seconds["DuckDB"]
-    rows = [[name, f"{taken:.1f}", f"{taken / fastest:.2f}"] for name, taken in seconds.items()]
-    table(f"Counting {counted['DuckDB']:,} events per topic from Parquet, warm", ["who", "seconds", "ratio"], rows)
+
+def _write_duckdb(connection: Any, spark: SparkSession, path: Path, has_sizes: bool) -> None:
+    path.mkdir()
+    for part in range(FILES):
+        connection.execute(f"copy ({_events(part, has_sizes)}) to '{path}/{part:02d}.parquet'")
+
+
+def _write_pandas(connection: Any, spark: SparkSession, path: Path, has_sizes: bool) -> None:
+    path.mkdir()
+    for part in range(FILES):
+        connection.execute(_events(part, has_sizes)).df().to_parquet(path / f"{part:02d}.parquet")
+
+
+def _write_spark(connection: Any, spark: SparkSession, path: Path, has_sizes: bool) -> None:
+    plain = path.with_name(f"{path.name}-plain")
+    _write_duckdb(connection, spark, plain, has_sizes)
+    spark.read.parquet(str(plain)).repartition(FILES).write.parquet(str(path))
+
+
+def _write_csv(connection: Any, spark: SparkSession, path: Path, has_sizes: bool) -> None:
+    path.mkdir()
+    for part in range(FILES):
+        connection.execute(f"copy ({_events(part, has_sizes)}) to '{path}/{part:02d}.csv' (header)")
+
+
+_WRITERS: dict[str, Callable[..., None]] = {
+    "DuckDB, Parquet": _write_duckdb,
+    "pandas, Parquet": _write_pandas,
+    "Spark, Parquet": _write_spark,
+    "DuckDB, CSV": _write_csv,
+}
+
+
+def _compare(connection: Any, spark: SparkSession, path: Path, has_sizes: bool) -> dict[str, float]:
+    from pubplan.pipeline import Source, TimeWindow
+    from pubplan.pipeline.reader import open_source
+    from pubplan.pipeline.traffic import count_events, merge, per_topic
+
+    files = f"read_csv('{path}/*.csv')" if next(path.glob("*.csv"), None) else f"read_parquet('{path}/*.parquet')"
+    sizes = "sum(size), count(size), " if has_sizes else ""
+    query = f"select topic, count(*), {sizes}min(timestamp), max(timestamp) from {files} group by topic"
+    rejected = path.with_name("rejected")
+    rejected.mkdir(exist_ok=True)
+
+    def with_pubplan() -> int:
+        reader = open_source(spark, Source("events", str(path)))
+        parts = reader.run(spark, count_events(TimeWindow(), "s", rejected, None))
+        reader.finish()
+        return int(per_topic(merge([part.counts for part in parts]))["rate"].to_numpy().sum())
+
+    def with_duckdb() -> int:
+        return sum(row[1] for row in connection.execute(query).fetchall())
+
+    seconds: dict[str, list[float]] = {"DuckDB": [], "pubplan": []}
+    for _ in range(1 + TURNS):
+        for name, work in (("DuckDB", with_duckdb), ("pubplan", with_pubplan)):
+            taken, counted = _timed(work)
+            seconds[name].append(taken)
+            assert counted == EVENTS
+    return {name: min(taken[1:]) for name, taken in seconds.items()}
 
 
 def _ingest(directory: Path) -> None:

@@ -68,7 +68,7 @@ def test_options_from_a_file(cli, sources, tmp_path: Path) -> None:
         (["--events", "gone.csv", "--follows", "f.csv"], "There is no gone.csv"),
         (["--events", "e", "--follows", "f", "--column", "topic=x"], "--column takes SOURCE.NAME=VALUE"),
         (["--events", "e", "--follows", "f", "--column", "events.topics=x"], "Did you mean 'topic'"),
-        (["--events", "e", "--follows", "f", "--timestamp-unit", "h"], "s, ms or us"),
+        (["--events", "e", "--follows", "f", "--timestamp-unit", "h"], "s, ms, us or ns"),
         (["--events", "e", "--follows", "f", "--max-rejected", "5"], "between 0 and 1"),
         (["--events", "e", "--follows", "f", "--window-start", "noon"], "ISO 8601"),
     ],
@@ -87,7 +87,7 @@ def test_too_many_rejected_rows(cli, sources, tmp_path: Path) -> None:
     answer = cli("ingest", *sources, "--out", tmp_path / "workload")
     assert answer.code == 2
     assert "bad_timestamp: 1 rows" in answer.err
-    assert '"when":"never"' in answer.err
+    assert "    c,never\n" in answer.err
 
 
 def test_generate_raw_and_back(cli, tmp_path: Path, shared_spark) -> None:
@@ -120,3 +120,57 @@ def test_workloads_on_the_page(cli, spotify, tmp_path: Path) -> None:
     text = page.read_text()
     for title in ("Rate against popularity", "Subscription cardinality against followings", "98,000"):
         assert title in text
+
+
+def test_options_of_text_for_all_sources_or_one(cli, shared_spark, tmp_path: Path) -> None:
+    """Format, delimiter, quote and encoding may differ between sources; a source's value beats the general one."""
+    (tmp_path / "e.log").write_bytes("caf\xe9;1\n'a;b';2\n".encode("latin-1"))
+    (tmp_path / "s.log").write_text('{"subscriber": "x", "topic": "a;b"}\n')
+    files = ["--events", tmp_path / "e.log", "--subscriptions", tmp_path / "s.log", "--no-header"]
+    text = ["--delimiter", "events=;", "--quote", "'", "--encoding", "events=latin-1"]
+    answer = cli("ingest", *files, *text, "--format", "csv", "--format", "subscriptions=json", "--out", tmp_path / "w")
+    assert answer.code == 0, answer.err
+    assert pubplan.read_workload(tmp_path / "w").topics("topic_id")["topic_id"].to_pylist() == ["a;b", "café"]
+    (tmp_path / "i.toml").write_text(
+        f"""
+        [ingest]
+        quote = "'"
+        subscriptions = {{ path = "{tmp_path}/s.log", format = "json" }}
+        [ingest.events]
+        path = "{tmp_path}/e.log"
+        format = "csv"
+        delimiter = ";"
+        encoding = "latin-1"
+        header = false
+        """
+    )
+    again = cli("ingest", "--parameters", tmp_path / "i.toml", "--out", tmp_path / "again")
+    assert again.code == 0, again.err
+    assert pubplan.read_workload(tmp_path / "again").digest == pubplan.read_workload(tmp_path / "w").digest
+
+
+def test_wildcards_are_counted_in_words(cli, shared_spark, tmp_path: Path) -> None:
+    """MQTT wildcards are expanded over the known topics, and the answer says to how many."""
+    (tmp_path / "e.csv").write_text("topic,timestamp\nhome/a/temp,1\nhome/b/temp,2\n")
+    (tmp_path / "s.csv").write_text("subscriber,topic\nx,home/+/temp\ny,home/#\ny,home/a/temp\n")
+    files = ["--events", tmp_path / "e.csv", "--subscriptions", tmp_path / "s.csv"]
+    answer = cli("ingest", *files, "--wildcards", "mqtt", "--out", tmp_path / "w")
+    assert answer.code == 0, answer.err
+    # x and y want both topics; y names one of them again: 5 rows, of which one is a duplicate.
+    assert "subscriptions: 5 rows in, 4 kept, 0 rejected, 1 duplicates." in answer.out
+    assert "2 wildcards were expanded to 4 subscriptions." in answer.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--delimiter", "::"], "--delimiter is one ASCII character, not '::'"),
+        (["--encoding", "klingon"], "no text encoding 'klingon'"),
+        (["--wildcards", "amqp"], "--wildcards is nats or mqtt, not 'amqp'"),
+    ],
+)
+def test_wrong_options_of_text_exit_with_2(cli, tmp_path: Path, shared_spark, options: list[str], said: str) -> None:
+    """Refused before anything is read."""
+    answer = cli("ingest", "--events", "e", "--follows", "f", *options, "--out", tmp_path / "workload")
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err

@@ -48,7 +48,9 @@ def test_a_second_session_is_refused(spark) -> None:
     assert spark.range(3).count() == 3
 
 
-@pytest.mark.parametrize("master", ["foo", "local[", "sc:/x", "spark:7077"])
+@pytest.mark.parametrize(
+    "master", ["foo", "local[", "sc:/x", "spark:7077", "local[0]", "local[x]", "local-cluster[0,1,1024]"]
+)
 def test_a_wrong_master_is_refused_at_once(master: str) -> None:
     """What is no master URL never reaches Spark; the error lists what would be one."""
     with pytest.raises(InputError, match="local-cluster"), spark_session(master):
@@ -65,3 +67,16 @@ def test_settings_are_checked(setting: str) -> None:
 def test_settings_may_hold_equals_signs() -> None:
     """Only the first equals sign separates key and value."""
     assert parse_conf(["spark.driver.extraJavaOptions=-Da=b"]) == {"spark.driver.extraJavaOptions": "-Da=b"}
+
+
+@pytest.mark.java
+def test_directories_for_temporary_files_may_have_any_name(tmp_path: Path) -> None:
+    """A TMPDIR with spaces and quotes: Spark starts, runs tasks, and leaves nothing there."""
+    temporary = tmp_path / "it's a directory"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    answer = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert answer.stdout.startswith("[0, 1, 4, 9, 16]\nUTC 3\n"), answer.stderr
+    assert list(temporary.iterdir()) == []

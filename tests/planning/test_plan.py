@@ -238,3 +238,10 @@ def test_diff_says_what_changes(workload: Workload) -> None:
     assert set(found.decisions["served"].added) == served[small.digest] - served[large.digest]
     assert found.statements["parameters.capacity"] == (8, 2)
     assert diff_plans(FAMILY, large, large).is_empty
+
+
+def test_plans_are_opened_by_absolute_paths(problem: Problem, tmp_path: Path, monkeypatch) -> None:
+    """A plan named by a relative path can be read by tasks, which run in other directories."""
+    solve(problem, out=tmp_path / "plan")
+    monkeypatch.chdir(tmp_path)
+    assert pubplan.read_plan("plan").path == tmp_path / "plan"

@@ -139,7 +139,7 @@ def test_killed_executors_change_nothing(cluster, tmp_path: Path) -> None:
         Source("subscriptions", str(tmp_path / "raw" / "subscriptions")),
         TimeWindow.parse(shape.window.start, shape.window.end),
     )
-    with Killer(lambda: bool(list(tmp_path.glob(".ingested.*/scratch/subscriptions/*")))) as killer:
+    with Killer(lambda: bool(list(tmp_path.glob(".ingested.*/scratch/pairs/*")))) as killer:
         ingested = ingest(cluster, job, tmp_path / "ingested")
     assert killer.has_killed
     assert ingested.digest == expected.digest

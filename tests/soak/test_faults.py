@@ -113,3 +113,37 @@ def test_kill_9_at_many_moments_of_planning(tmp_path: Path) -> None:
             assert plan.record["verified"] is True
             plan.check()
     assert not (tmp_path / "plan-0").exists(), "the first kill came too late to mean anything"
+
+
+@pytest.mark.parametrize(
+    "stage",
+    ["starting Spark", "counting events", "cleaning subscriptions", "grouping by subscriber", "writing interests"],
+)
+def test_interrupting_an_ingest(tmp_path: Path, stage: str) -> None:
+    """Ctrl-C in any stage ends with 130 and without a traceback; no file and no process is left."""
+    raw, temporary = tmp_path / "raw", tmp_path / "tmp"
+    temporary.mkdir()
+    raw.mkdir()
+    (raw / "events.csv").write_text("topic,timestamp\n" + "".join(f"t{n % 1000},{n}\n" for n in range(3_000_000)))
+    pairs = "".join(f"s{n // 5},t{n * 7919 % 1000}\n" for n in range(2_000_000))
+    (raw / "subscriptions.csv").write_text("subscriber,topic\n" + pairs)
+    sources = ["--events", raw / "events.csv", "--subscriptions", raw / "subscriptions.csv"]
+    command = [sys.executable, "-c", SCRIPT, "ingest", *map(str, sources), "--out", str(tmp_path / "workload")]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr is not None
+    said = ""
+    while stage not in said:
+        letter = process.stderr.read(1)
+        assert letter, said
+        said += letter
+    time.sleep(0.3)
+    children = family_of(process)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert "py4j" not in errors
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["raw", "tmp"]
+    assert list(temporary.iterdir()) == []
+    assert_all_gone(children)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -195,6 +197,17 @@ def _parallelism(spark: SparkSession) -> int:
     return int(context.defaultParallelism) if context is not None else 8
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the body as an interrupt, also where Spark turns it into an error of the jobs it cancels."""
+    try:
+        yield
+    except Exception as error:
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
 def _was_interrupted(error: BaseException | None) -> bool:
     """Whether Ctrl-C is behind ``error``: Spark then reports the jobs it cancelled instead."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
@@ -204,5 +217,5 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    python_errors = [line for line in lines if "Error" in line and not line.startswith("at ")]
+    python_errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)(:|$)", line)]
     return (python_errors or lines or ["no message"])[-1]

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 LOCAL_MASTER = "local[*]"
 
+_CORES = r"(\*|[1-9][0-9]*)"
+_MASTER = (
+    rf"local(\[{_CORES}(, *[1-9][0-9]*)?\])?|local-cluster\[ *[1-9][0-9]* *(, *[1-9][0-9]* *){{2}}\]"
+    r"|yarn|spark://.+|k8s://.+"
+)
+
 _DEFAULTS = {
     "spark.app.name": "pubplan",
     "spark.driver.maxResultSize": "4g",
@@ -35,6 +41,7 @@ _DEFAULTS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "16",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # day=007 is text
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -55,15 +62,17 @@ def spark_session(master: str | None = None, conf: Mapping[str, str] | None = No
     from pyspark import SparkContext
 
     url = master or LOCAL_MASTER
-    if not re.fullmatch(r"local(\[.+\])?|local-cluster\[.+\]|yarn|spark://.+|k8s://.+", url):
+    if not re.fullmatch(_MASTER, url):
         raise InputError(
-            f"'{url}' is no Spark master: use local[*], local-cluster[2,1,1024], spark://…, k8s://… or yarn."
+            f"'{url}' is not a Spark master URL: use local[*], local[2], local-cluster[2,1,1024], spark://host:7077, "
+            "k8s://… or yarn."
         )
     if SparkContext._active_spark_context is not None:
         raise EngineError("A Spark session runs in this process already: pass it on, or stop it first.")
     with (
         tempfile.TemporaryDirectory(prefix="pubplan-spark-", ignore_cleanup_errors=True) as scratch,
         _environment(Path(scratch), is_local=url.startswith("local")),
+        _quiet_py4j(),
     ):
         try:
             with stage("starting Spark"):
@@ -91,8 +100,6 @@ def parse_conf(settings: list[str]) -> dict[str, str]:
 
 
 def _start(master: str, conf: dict[str, str], scratch: Path) -> SparkSession:
-    # py4j logs every broken connection of a session that is being stopped.
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -101,13 +108,44 @@ def _start(master: str, conf: dict[str, str], scratch: Path) -> SparkSession:
     spark_conf = SparkConf(loadDefaults=False).setAll(list({**settings, "spark.master": master}.items()))
     log = scratch / "spark.log"
     # What Java and its workers print goes to a file, unless the user asked for Spark's own log.
-    with nullcontext() if "spark.log.level" in conf else log.open("wb") as output:
+    with nullcontext() if "spark.log.level" in conf else log.open("wb") as output, _no_orphans():
         try:
             gateway = launch_gateway(spark_conf, {"stdout": output, "stderr": output})
             SparkContext._ensure_initialized(gateway=gateway, conf=spark_conf)
             return SparkSession.builder.config(conf=spark_conf).getOrCreate()
         except Exception as error:  # py4j wraps what Java throws in a type of its own, whose text is a stack trace
             raise EngineError(f"Spark did not start with master '{master}'. {_cause(str(error), log)}") from error
+
+
+@contextmanager
+def _no_orphans() -> Iterator[None]:
+    """End the processes that the body started if it fails: Java does not notice while it is still starting."""
+    before = set(psutil.Process().children(recursive=True))
+    try:
+        yield
+    except BaseException:
+        for process in set(psutil.Process().children(recursive=True)) - before:
+            with suppress(psutil.Error):
+                process.kill()
+        raise
+
+
+@contextmanager
+def _quiet_py4j() -> Iterator[None]:
+    """Keep py4j from logging every connection that breaks when a session is interrupted or stopped.
+
+    It logs some of it to the root logger, which then prints it even where nobody configured logging.
+    """
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return "py4j" not in Path(record.pathname).parts
+
+    logging.getLogger().addFilter(is_other)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeFilter(is_other)
 
 
 def _cause(message: str, log: Path) -> str:
@@ -181,13 +219,14 @@ def _java_options(scratch: Path, conf: Mapping[str, str]) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
     log4j.write_text(resources.files("pubplan.engine").joinpath("log4j2.properties").read_text())
     (scratch / "java-tmp").mkdir()
-    option = f"-Dlog4j2.configurationFile=file:{log4j} -Djava.io.tmpdir={scratch}/java-tmp"
+    # Spark divides the options at spaces unless they are quoted.
+    option = f'"-Dlog4j2.configurationFile={log4j.as_uri()}" "-Djava.io.tmpdir={scratch}/java-tmp"'
     key = "spark.driver.extraJavaOptions"
     return {key: f"{option} {conf[key]}" if key in conf else option}
 
 
 def _local_paths(scratch: Path, master: str) -> dict[str, str]:
-    paths = {"spark.sql.warehouse.dir": f"file:{scratch}/warehouse"}
+    paths = {"spark.sql.warehouse.dir": (scratch / "warehouse").as_uri()}
     if master.startswith("local"):
         paths["spark.local.dir"] = str(scratch / "local")
     return paths

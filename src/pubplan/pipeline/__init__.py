@@ -1,4 +1,4 @@
-"""From raw traces to workloads, as Spark DataFrame steps."""
+"""From raw traces to workloads, as Spark tasks over pieces of their files."""
 
 from pubplan.pipeline.clean import REASONS, TimeWindow
 from pubplan.pipeline.describe import Description, describe

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pubplan.errors import InputError
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+from pubplan.pipeline.batch import Batch
+from pubplan.pipeline.values import Ids, Mask, Numbers, TimestampUnit, ids, moments, whole_numbers
+from pubplan.workload import Int64Array
 
 MALFORMED = "malformed"
 MISSING_ID = "missing_id"
@@ -32,27 +34,18 @@ REASONS = {
     BAD_ENCODING: "an id is not valid UTF-8",
     BAD_TIMESTAMP: "the timestamp is missing or not readable",
     OUTSIDE_WINDOW: "the event lies outside the window",
-    BAD_SIZE: "the size is missing, negative or not a whole number",
+    BAD_SIZE: "the size is negative or not a whole number",
     BAD_RATE: "the rate is missing, negative or not a whole number",
-    BAD_COST: "the cost is missing, negative or not a whole number",
-    BAD_WEIGHT: "the weight is missing, negative or not a whole number",
-    BAD_THRESHOLD: "the threshold is missing, negative or not a whole number",
+    BAD_COST: "the cost is negative or not a whole number",
+    BAD_WEIGHT: "the weight is negative or not a whole number",
+    BAD_THRESHOLD: "the threshold is negative or not a whole number",
     UNKNOWN_TOPIC: "the subscription names a topic without events or rate",
 }
 """Why a row was rejected, in the order in which reasons are looked for."""
 
-TimestampUnit = Literal["s", "ms", "us"]
-Checks: TypeAlias = "list[tuple[str, Column]]"
-"""Reasons in order of precedence, each with the condition under which it rejects a row."""
-
-REPLACEMENT = "\ufffd"
-"""What Spark puts in place of bytes that are not UTF-8."""
-
-MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
-
-EARLIEST, LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999  # years 1 to 9999
-_WHOLE = r"^\s*[+-]?[0-9]+\s*$"
-_ISO = r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}"
+NAMES = tuple(REASONS)
+Reasons = npt.NDArray[np.uint8]
+"""Per row 0, or 1 + the position of the reason in REASONS."""
 
 
 @dataclass(frozen=True)
@@ -86,142 +79,132 @@ def _parse(text: str | None) -> int | None:
 def iso(micros: int) -> str:
     """A moment as ISO 8601 in UTC, with as many decimals as it has."""
     seconds, rest = divmod(micros, 1_000_000)
-    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    text = datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")
     return text + (f".{rest:06d}".rstrip("0") if rest else "") + "Z"
 
 
-def clean_events(frame: DataFrame, window: TimeWindow, unit: TimestampUnit) -> tuple[DataFrame, Checks]:
-    """Events as ``topic``, ``micros``, ``size``, ``event``, ``raw`` and ``reason`` (null for good rows).
+@dataclass(frozen=True)
+class CleanEvents:
+    """Events: ``reasons`` is None where every row is good."""
 
-    Also the checks that look at more than the topic's id, for counting without looking at ids row by row.
-    """
-    micros = _micros(frame, unit)
-    ids = [name for name in ("topic", "event") if name in frame.columns]
-    typed = frame.select(
-        *(F.col(name).cast("string").alias(name) for name in ids),
-        micros.alias("micros"),
-        _count(frame, "size").alias("size"),
-        "raw",
-        "is_malformed",
-    )
-    moment = F.col("micros")
-    inside = F.lit(True)
-    if window.start is not None:
-        inside &= moment >= window.start
-    if window.end is not None:
-        inside &= moment < window.end
+    topics: Ids
+    events: Ids | None
+    micros: Int64Array
+    sizes: Numbers | None
+    reasons: Reasons | None
+
+
+def clean_events(batch: Batch, window: TimeWindow, unit: TimestampUnit) -> CleanEvents:
+    topics = ids(batch.columns["topic"])
+    events = ids(batch.columns["event"]) if "event" in batch.columns else None
+    micros, is_bad_time = moments(batch.columns["timestamp"], unit)
+    sizes = _optional(batch, "size")
+    is_outside: Mask = None
+    for bound, is_beyond in ((window.start, np.less), (window.end, np.greater_equal)):
+        if bound is not None and len(micros):
+            beyond = is_beyond(micros, bound)
+            is_outside = beyond if is_outside is None else is_outside | beyond
     checks = [
-        (MALFORMED, F.col("is_malformed")),
-        (BAD_TIMESTAMP, moment.isNull() | ~moment.between(EARLIEST, LATEST)),
-        (OUTSIDE_WINDOW, ~inside),
-        *_count_check(frame, "size", BAD_SIZE),
+        *_id_checks([topics, *([events] if events is not None else [])]),
+        (BAD_TIMESTAMP, is_bad_time),
+        (OUTSIDE_WINDOW, is_outside),
+        (BAD_SIZE, _not_counts(sizes)),
     ]
-    return typed.withColumn("reason", _reason([checks[0], *_id_checks(ids), *checks[1:]])), checks
+    return CleanEvents(topics, events, micros, sizes, _reasons(batch.num_rows, checks))
 
 
-def clean_rates(frame: DataFrame) -> tuple[DataFrame, Checks]:
-    """Rates as ``topic``, ``rate``, ``size``, ``cost`` if the source has it, ``raw`` and ``reason``.
+@dataclass(frozen=True)
+class CleanRates:
+    """Rates; a row may give no size and no cost."""
 
-    Also the checks that look beyond the id.
-    """
-    costs = [_count(frame, "cost").alias("cost")] if "cost" in frame.columns else []
-    typed = frame.select(
-        F.col("topic").cast("string").alias("topic"),
-        _count(frame, "rate").alias("rate"),
-        _count(frame, "size").alias("size"),
-        *costs,
-        "raw",
-        "is_malformed",
-    )
+    topics: Ids
+    rates: Int64Array
+    sizes: Numbers | None
+    costs: Numbers | None
+    reasons: Reasons | None
+
+
+def clean_rates(batch: Batch) -> CleanRates:
+    topics = ids(batch.columns["topic"])
+    rates = whole_numbers(batch.columns["rate"])
+    sizes, costs = _optional(batch, "size"), _optional(batch, "cost")
     checks = [
-        (MALFORMED, F.col("is_malformed")),
-        *_count_check(frame, "rate", BAD_RATE),
-        *_count_check(frame, "size", BAD_SIZE),
-        *_count_check(frame, "cost", BAD_COST),
+        *_id_checks([topics]),
+        (BAD_RATE, rates.is_missing),
+        (BAD_RATE, _not_counts(rates)),
+        (BAD_SIZE, _not_counts(sizes)),
+        (BAD_COST, _not_counts(costs)),
     ]
-    return typed.withColumn("reason", _reason([checks[0], *_id_checks(["topic"]), *checks[1:]])), checks
+    return CleanRates(topics, rates.values, sizes, costs, _reasons(batch.num_rows, checks))
 
 
-def clean_subscriptions(frame: DataFrame) -> DataFrame:
-    """Subscriptions as ``subscriber_id``, ``topic_id``, their optional columns, ``raw`` and ``reason``.
+@dataclass(frozen=True)
+class CleanSubscriptions:
+    """Subscriptions, or a follow graph: who follows is the subscriber, who is followed the topic."""
 
-    A follow graph is read the same way: who follows is the subscriber, who is followed the topic.
-    """
-    subscriber, topic = ("subscriber", "topic") if "subscriber" in frame.columns else ("follower", "followee")
-    optional = [name for name in ("weight", "threshold") if name in frame.columns]
-    typed = frame.select(
-        F.col(subscriber).cast("string").alias("subscriber_id"),
-        F.col(topic).cast("string").alias("topic_id"),
-        *(_count(frame, name).alias(name) for name in optional),
-        "raw",
-        "is_malformed",
-    )
+    subscribers: Ids
+    topics: Ids
+    weights: Numbers | None
+    thresholds: Numbers | None
+    reasons: Reasons | None
+
+
+def clean_subscriptions(batch: Batch) -> CleanSubscriptions:
+    subscriber, topic = ("subscriber", "topic") if "subscriber" in batch.columns else ("follower", "followee")
+    subscribers, topics = ids(batch.columns[subscriber]), ids(batch.columns[topic])
+    weights, thresholds = _optional(batch, "weight"), _optional(batch, "threshold")
     checks = [
-        (MALFORMED, F.col("is_malformed")),
-        *_id_checks(["subscriber_id", "topic_id"]),
-        *_count_check(frame, "weight", BAD_WEIGHT),
-        *_count_check(frame, "threshold", BAD_THRESHOLD),
+        *_id_checks([subscribers, topics]),
+        (BAD_WEIGHT, _not_counts(weights)),
+        (BAD_THRESHOLD, _not_counts(thresholds)),
     ]
-    return typed.withColumn("reason", _reason(checks)).drop("is_malformed")
+    return CleanSubscriptions(subscribers, topics, weights, thresholds, _reasons(batch.num_rows, checks))
 
 
-def reason_checks() -> Checks:
-    """Checks that repeat the reason a row was given already."""
-    return [(reason, F.col("reason") == reason) for reason in REASONS]
+def spread_topics(batch: Batch) -> Batch:
+    """One row per topic where a subscription lists several; an empty list is a row without a topic."""
+    topics = batch.columns.get("topic")
+    if topics is None or not (pa.types.is_list(topics.type) or pa.types.is_large_list(topics.type)):
+        return batch
+    lengths = np.asarray(pc.list_value_length(topics).fill_null(0), dtype=np.int64)
+    rows = np.repeat(np.arange(len(lengths)), np.maximum(lengths, 1))
+    positions = np.full(len(rows), -1, dtype=np.int64)
+    positions[np.repeat(lengths > 0, np.maximum(lengths, 1))] = np.arange(lengths.sum())
+    spread = topics.flatten().take(pa.array(positions, mask=positions < 0))
+    columns = {name: column.take(pa.array(rows)) for name, column in batch.columns.items() if name != "topic"}
+    return replace(
+        batch, columns={**columns, "topic": spread}, num_rows=len(rows), raw=lambda chosen: batch.raw(rows[chosen])
+    )
 
 
-def exclusive(checks: Checks) -> Checks:
-    """The same checks, each failing only where none before it does."""
-    found, earlier = [], F.lit(False)
-    for reason, failed in checks:
-        fails = F.coalesce(failed, F.lit(False))
-        found.append((reason, fails & ~earlier))
-        earlier |= fails
-    return found
+def _optional(batch: Batch, name: str) -> Numbers | None:
+    return whole_numbers(batch.columns[name]) if name in batch.columns else None
 
 
-def _id_checks(ids: list[str]) -> Checks:
-    missing, undecodable = F.lit(False), F.lit(False)
-    for name in ids:
-        missing |= F.col(name).isNull() | (F.col(name) == "")
-        undecodable |= F.col(name).contains(REPLACEMENT)
-    return [(MISSING_ID, missing), (BAD_ENCODING, undecodable)]
+def _not_counts(numbers: Numbers | None) -> Mask:
+    """Where a value is given that is not a whole number from 0."""
+    if numbers is None or not len(numbers.values):
+        return None
+    if numbers.values.min() >= 0:
+        return numbers.is_bad
+    is_negative = numbers.values < 0
+    return is_negative if numbers.is_bad is None else is_negative | numbers.is_bad
 
 
-def _count_check(frame: DataFrame, name: str, reason: str) -> Checks:
-    """A check of a column that was typed before; none where the source does not have it."""
-    if name not in frame.columns:
-        return []
-    return [(reason, F.col(name).isNull() | (F.col(name) < 0))]
+def _id_checks(columns: Iterable[Ids]) -> list[tuple[str, Mask]]:
+    columns = list(columns)
+    return [
+        *((MISSING_ID, column.rows_where(column.is_missing)) for column in columns),
+        *((BAD_ENCODING, column.rows_where(column.is_undecodable)) for column in columns),
+    ]
 
 
-def _count(frame: DataFrame, name: str) -> Column:
-    """A column as bigint: null where it is absent or not a whole number."""
-    if name not in frame.columns:
-        return F.lit(None).cast("bigint")
-    column, kind = F.col(name), frame.schema[name].dataType
-    if isinstance(kind, T.StringType):
-        return F.when(column.rlike(_WHOLE), column).try_cast("bigint")
-    if isinstance(kind, (T.FloatType, T.DoubleType)):
-        return F.when(column == F.floor(column), column).try_cast("bigint")
-    return column.try_cast("bigint")
-
-
-def _micros(frame: DataFrame, unit: TimestampUnit) -> Column:
-    """The timestamp in microseconds since 1970, null where it is not readable."""
-    column, kind = F.col("timestamp"), frame.schema["timestamp"].dataType
-    if isinstance(kind, T.StringType):
-        epoch = F.try_multiply(F.when(column.rlike(_WHOLE), column).try_cast("bigint"), F.lit(MICROS[unit]))
-        text = F.when(column.rlike(_ISO), F.trim(column)).try_cast("timestamp")
-        return F.coalesce(epoch, F.unix_micros(text))
-    if isinstance(kind, (T.TimestampType, T.TimestampNTZType, T.DateType)):
-        return F.unix_micros(column.cast("timestamp"))
-    return F.try_multiply(column.try_cast("bigint"), F.lit(MICROS[unit]).cast("bigint"))
-
-
-def _reason(checks: Checks) -> Column:
-    """The first check that fails."""
-    reason = F.lit(None).cast("string")
-    for name, failed in reversed(checks):
-        reason = F.when(failed, F.lit(name)).otherwise(reason)
-    return reason
+def _reasons(num_rows: int, checks: list[tuple[str, Mask]]) -> Reasons | None:
+    """The first check that fails, per row."""
+    failed = [(reason, mask) for reason, mask in checks if mask is not None]
+    if not failed:
+        return None
+    reasons = np.zeros(num_rows, dtype=np.uint8)
+    for reason, mask in reversed(failed):
+        reasons[mask] = 1 + NAMES.index(reason)
+    return reasons if reasons.any() else None

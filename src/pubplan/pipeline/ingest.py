@@ -4,40 +4,31 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyspark.sql import functions as F
 
-from pubplan.engine import digest_table, read_parquet, stage, whole_directory, write_parquet
-from pubplan.errors import InputError, one_line
-from pubplan.pipeline.clean import (
-    REASONS,
-    TimestampUnit,
-    TimeWindow,
-    clean_events,
-    clean_rates,
-    clean_subscriptions,
-    iso,
-    reason_checks,
-)
-from pubplan.pipeline.interests import PAIRS_PER_PART, group_by_subscriber, name_topics, write_numbered, write_parts
-from pubplan.pipeline.numbering import RowCounts, Topics, number_topics, settle
-from pubplan.pipeline.parquet_events import count_parquet_events
-from pubplan.pipeline.rates import add_rates, count_events, drop_repeated_events
-from pubplan.pipeline.source import Source, read_source, readable
-from pubplan.workload import MANIFEST, Block, Window, Workload, finish_workload, read_workload
+from pubplan.engine import interruptible, stage, whole_directory
+from pubplan.errors import InputError
+from pubplan.pipeline.audience import AudiencePart, name_topics, wanted_topics, write_topics
+from pubplan.pipeline.clean import TimeWindow, iso
+from pubplan.pipeline.interests import PAIRS_PER_PART, Part, group_by_subscriber, write_numbered, write_parts
+from pubplan.pipeline.numbering import RowCounts, Topics, number_topics
+from pubplan.pipeline.reader import Reader, open_source
+from pubplan.pipeline.refusals import check_rejected, check_span
+from pubplan.pipeline.rejected import write_rejected
+from pubplan.pipeline.scratch import scratch_frame
+from pubplan.pipeline.source import Source
+from pubplan.pipeline.traffic import RowTotals, add_rates, count_events, count_once, merge, per_topic
+from pubplan.pipeline.values import TimestampUnit
+from pubplan.pipeline.wildcards import Syntax
+from pubplan.workload import MANIFEST, Window, Workload, finish_workload, read_workload
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-SAMPLES_PER_REASON = 3
-_SAMPLE_LENGTH = 200
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -54,6 +45,7 @@ class Ingest:
         keep_unknown: give topics that only subscriptions name the rate (and cost) 0 instead of rejecting the
             subscriptions.
         max_rejected: the largest share of rejected rows, per source, that is not an error.
+        wildcards: whose wildcards subscriptions may have, nats or mqtt; each is expanded over the known topics.
     """
 
     traffic: Source
@@ -64,12 +56,15 @@ class Ingest:
     timeless: bool = False
     keep_unknown: bool = False
     max_rejected: float = 0.05
+    wildcards: Syntax | None = None
 
     def __post_init__(self) -> None:
         if self.traffic.kind not in ("events", "rates") or self.audience.kind not in ("subscriptions", "follows"):
             raise InputError("Ingest takes events or rates, and subscriptions or follows.")
-        if self.timestamp_unit not in ("s", "ms", "us"):
-            raise InputError(f"--timestamp-unit is s, ms or us, not '{self.timestamp_unit}'.")
+        if self.timestamp_unit not in ("s", "ms", "us", "ns"):
+            raise InputError(f"--timestamp-unit is s, ms, us or ns, not '{self.timestamp_unit}'.")
+        if self.wildcards not in (None, "nats", "mqtt"):
+            raise InputError(f"--wildcards is nats or mqtt, not '{self.wildcards}'.")
         if not 0 <= self.max_rejected <= 1:
             raise InputError(f"--max-rejected is a share between 0 and 1, not {self.max_rejected}.")
         if self.message_bytes < 0:
@@ -86,40 +81,30 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
     5. Keep the rejected rows with their reasons; write topics and manifest.
 
     Raises:
-        InputError: a source cannot be read, or more of its rows are rejected than ``max_rejected`` allows.
+        InputError: a source cannot be read, or changes meanwhile; other rows are read from it than its records are
+            counted; or more of its rows are rejected than ``max_rejected`` allows.
     """
     target = Path(os.path.abspath(out))
-    with whole_directory(target, marker=MANIFEST, replace=replace) as staging, readable(job.traffic, job.audience):
-        scratch = staging / "scratch"
-        scratch.mkdir()
+    with whole_directory(target, marker=MANIFEST, replace=replace) as staging, interruptible():
+        scratch = _Scratch(staging / "scratch")
+        with stage("looking at the sources"):  # what is wrong with the second is said before the first is read
+            reader, audience = open_source(spark, job.traffic), open_source(spark, job.audience)
         with stage(f"counting {job.traffic.kind}"):
-            traffic, counts = _clean_traffic(spark, job)
-            counted, traffic_rows = settle(counts())
-            _check_rejected(job, job.traffic, traffic, traffic_rows.rejected, traffic_rows.rows_in)
+            traffic = _count_traffic(spark, job, reader, scratch)
         with stage(f"cleaning {job.audience.kind}"):
-            subscriptions = clean_subscriptions(read_source(spark, job.audience))
-            unknown = _wanted_topics(subscriptions) if job.keep_unknown else None
-            topics = number_topics(counted, unknown, job.message_bytes)
-            named = _materialise(name_topics(subscriptions, _lookup(spark, topics, scratch)), scratch / "subscriptions")
-            reasons = _reason_counts(named)
-            rejected = {reason: count for reason, count in reasons.items() if reason is not None}
-            _check_rejected(job, job.audience, named, rejected, sum(reasons.values()))
+            topics = number_topics(traffic.counted, _unknown(spark, job, audience), job.message_bytes)
+            named, totals = _clean_audience(spark, job, audience, topics, scratch)
         with stage("grouping by subscriber"):
-            num_parts = max(spark.sparkContext.defaultParallelism, -(-reasons.get(None, 0) // PAIRS_PER_PART))
-            pairs = named.where(F.col("reason").isNull()).drop("raw", "reason")
-            parts = write_parts(group_by_subscriber(pairs, num_parts), scratch / "parts")
+            parts = _group(spark, named, totals.kept, scratch)
         blocks, subscribers = write_numbered(parts, staging, len(topics.ids), spark)
         kept = sum(block.pairs or 0 for block in blocks)
-        audience_rows = RowCounts(sum(reasons.values()), kept, rejected, sum(p.num_rows for p in parts) - kept)
+        audience_rows = RowCounts(totals.rows, kept, _rejections(totals), totals.kept - kept)
         with stage("keeping rejected rows"):
-            rejected_blocks = _write_rejected(
-                {
-                    job.traffic.kind: (traffic, traffic_rows.rejected),
-                    job.audience.kind: (named, audience_rows.rejected),
-                },
-                staging,
+            total = _total(traffic.rows, audience_rows)
+            rejected = write_rejected(
+                scratch.rejected, (job.traffic.kind, job.audience.kind), total["rejected"], staging / "rejected"
             )
-        shutil.rmtree(scratch)
+        shutil.rmtree(scratch.path)
         finish_workload(
             staging,
             topic_ids=topics.ids,
@@ -127,112 +112,134 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
             subscribers=subscribers,
             message_bytes=topics.message_bytes,
             interests=blocks,
-            window=Window() if job.timeless else _window(job.window, counted),
-            sources=[_describe(job.traffic, traffic_rows), _describe(job.audience, audience_rows)],
-            rows=_total(traffic_rows, audience_rows),
-            rejected=rejected_blocks,
+            window=Window() if job.timeless else traffic.window,
+            sources=[
+                _describe(job.traffic, reader, traffic.totals, traffic.rows),
+                _describe(job.audience, audience, totals, audience_rows) | _expansion(job, totals),
+            ],
+            rows=total,
+            rejected=rejected,
             optional=topics.optional,
         )
     return read_workload(out)
 
 
-def _clean_traffic(spark: SparkSession, job: Ingest) -> tuple[DataFrame, Callable[[], pa.Table]]:
-    """The rows with their reasons, and a function that counts them per topic."""
-    raw = read_source(spark, job.traffic)
+class _Scratch:
+    """Directories inside the unfinished output for what tasks hand on; removed before the workload is complete."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rejected, self.events, self.pairs = (path / name for name in ("rejected", "events", "pairs"))
+        for directory in (path, self.rejected, self.events, self.pairs):
+            directory.mkdir()
+
+
+@dataclass(frozen=True)
+class _Traffic:
+    counted: pa.Table
+    totals: RowTotals
+    rows: RowCounts
+    window: Window
+
+
+def _count_traffic(spark: SparkSession, job: Ingest, reader: Reader, scratch: _Scratch) -> _Traffic:
+    is_once = bool(job.traffic.columns.get("event"))
     if job.traffic.kind == "rates":
-        rates, checks = clean_rates(raw)
-        return rates, lambda: add_rates(rates, checks).toArrow()
-    events, checks = clean_events(raw, job.window, job.timestamp_unit)
-    if "event" in events.columns:
-        once = drop_repeated_events(events)
-        return once, lambda: count_events(once, reason_checks()).toArrow()
-
-    def count() -> pa.Table:
-        fast = count_parquet_events(spark, job.traffic, job.window, job.timestamp_unit)
-        return fast if fast is not None else count_events(events, checks).toArrow()
-
-    return events, count
-
-
-def _wanted_topics(subscriptions: DataFrame) -> pa.ChunkedArray:
-    """The topics that good subscriptions name."""
-    return subscriptions.where(F.col("reason").isNull()).select("topic_id").distinct().toArrow()["topic_id"]
-
-
-def _lookup(spark: SparkSession, topics: Topics, scratch: Path) -> DataFrame:
-    """From topic ids to numbers, as a table that every executor can read."""
-    numbers = pa.array(np.arange(len(topics.ids), dtype=np.int32))
-    write_parquet(scratch / "topics.parquet", pa.table({"topic_id": topics.ids, "topic": numbers}))
-    return spark.read.schema("topic_id string, topic int").parquet(str(scratch / "topics.parquet"))
+        work = add_rates(scratch.rejected)
+    else:
+        work = count_events(job.window, job.timestamp_unit, scratch.rejected, scratch.events if is_once else None)
+    parts = reader.run(spark, work)
+    reader.finish()
+    totals = RowTotals.sum(part.totals for part in parts)
+    _check_records(job.traffic, totals)
+    check_rejected(job.traffic, totals.rejected, totals.rows, job.max_rejected, scratch.rejected, job.timestamp_unit)
+    firsts = [part.first for part in parts if part.first is not None]
+    lasts = [part.last for part in parts if part.last is not None]
+    first, last, kept = min(firsts, default=None), max(lasts, default=None), totals.kept
+    if is_once:
+        files = [file for part in parts for file in part.files]
+        counts, kept, first, last = count_once(spark, files)
+    else:
+        counts = merge([part.counts for part in parts])
+    rows = RowCounts(totals.rows, kept, _rejections(totals), totals.kept - kept)
+    return _Traffic(per_topic(counts), totals, rows, _window(job, first, last))
 
 
-def _materialise(frame: DataFrame, path: Path) -> DataFrame:
-    """Write a step's rows once, so that later steps do not read and clean the raw table again."""
-    frame.write.parquet(str(path))
-    return frame.sparkSession.read.schema(frame.schema).parquet(str(path))
+def _unknown(spark: SparkSession, job: Ingest, audience: Reader) -> pa.Array | None:
+    """The topics that good subscriptions name, where those without traffic are kept."""
+    if not job.keep_unknown:
+        return None
+    named = audience.run(spark, wanted_topics(job.wildcards))
+    return pa.concat_arrays([pa.array([], pa.string()), *named]).unique()
 
 
-def _reason_counts(frame: DataFrame) -> dict[str | None, int]:
-    return {row["reason"]: row["count"] for row in frame.groupBy("reason").count().collect()}
+def _clean_audience(
+    spark: SparkSession, job: Ingest, audience: Reader, topics: Topics, scratch: _Scratch
+) -> tuple[list[AudiencePart], RowTotals]:
+    lookup = scratch.path / "topics.parquet"
+    write_topics(lookup, topics.ids)
+    work = name_topics(lookup, scratch.pairs, scratch.rejected, job.audience.kind, job.wildcards)
+    parts = audience.run(spark, work)
+    audience.finish()
+    totals = RowTotals.sum(part.totals for part in parts)
+    _check_records(job.audience, totals)
+    check_rejected(job.audience, totals.rejected, totals.rows, job.max_rejected, scratch.rejected, job.timestamp_unit)
+    return parts, totals
 
 
-def _check_rejected(job: Ingest, source: Source, frame: DataFrame, rejected: Mapping[str, int], rows_in: int) -> None:
-    bad = sum(rejected.values())
-    if bad <= job.max_rejected * rows_in:
-        return
-    lines = [
-        f"{bad:,} of {rows_in:,} rows of {source.path} ({100 * bad / rows_in:.1f} %) were rejected, more than the "
-        f"{100 * job.max_rejected:g} % that --max-rejected allows:"
-    ]
-    for reason, count in sorted(rejected.items(), key=lambda item: (-item[1], item[0])):
-        lines.append(f"  {reason}: {count:,} rows; {REASONS[reason]}")
-        samples = frame.where(F.col("reason") == reason).select("raw").limit(SAMPLES_PER_REASON).collect()
-        lines += [f"    {one_line(row['raw'] or '', _SAMPLE_LENGTH)}" for row in samples]
-    raise InputError("\n".join(lines))
-
-
-def _write_rejected(sources: Mapping[str, tuple[DataFrame, Mapping[str, int]]], staging: Path) -> list[Block]:
-    """The rejected rows of all sources: ``source``, ``reason`` and the row as it was read."""
-    frames = [
-        frame.where(F.col("reason").isNotNull()).select(
-            F.lit(kind).alias("source"), "reason", F.col("raw").alias("row")
-        )
-        for kind, (frame, rejected) in sources.items()
-        if rejected
-    ]
-    if not frames:
+def _group(spark: SparkSession, named: list[AudiencePart], num_pairs: int, scratch: _Scratch) -> list[Part]:
+    given = frozenset[str]().union(*(part.given for part in named))
+    files = [file for part in named for file in part.files]
+    if not files:
         return []
-    union = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
-    union.write.parquet(str(staging / "scratch" / "rejected"))
-    (staging / "rejected").mkdir()
-    blocks: list[Block] = []
-    for path in sorted((staging / "scratch" / "rejected").glob("*.parquet")):
-        table = read_parquet(path)
-        if table.num_rows:
-            place = staging / "rejected" / f"{len(blocks):05d}.parquet"
-            blocks.append(Block(table.num_rows, write_parquet(place, table), digest_table(table)))
-    return blocks
+    schema = "subscriber_id string, topic int, weight bigint, threshold bigint"
+    pairs = scratch_frame(spark, files, schema).select("subscriber_id", "topic", *sorted(given))
+    num_parts = max(spark.sparkContext.defaultParallelism, -(-num_pairs // PAIRS_PER_PART))
+    return write_parts(group_by_subscriber(pairs, num_parts), scratch.path / "parts")
 
 
-def _window(given: TimeWindow, counted: pa.Table) -> Window:
+def _check_records(source: Source, totals: RowTotals) -> None:
+    """Every physical record must be a row that is kept or rejected; lists and wildcards make more rows of one."""
+    if totals.rows < totals.records or totals.kept + totals.rejected.total() != totals.rows:
+        raise InputError(
+            f"{source.path} has {totals.records:,} records, but {totals.rows:,} rows were read, of which "
+            f"{totals.kept:,} are kept and {totals.rejected.total():,} rejected."
+        )
+
+
+def _rejections(totals: RowTotals) -> Mapping[str, int]:
+    return {reason: number for reason, number in sorted(totals.rejected.items()) if number}
+
+
+def _window(job: Ingest, first: int | None, last: int | None) -> Window:
     """The window given; ends left open are the first and last event."""
-    start = given.start if given.start is not None else pc.min(counted["first"]).as_py()
-    end = given.end if given.end is not None else pc.max(counted["last"]).as_py()
+    given = job.window
+    if not job.timeless:
+        check_span(job.traffic, given, first, last)
+    start = given.start if given.start is not None else first
+    end = given.end if given.end is not None else last
     seconds = None if start is None or end is None else (end - start) / 1e6
     return Window(None if start is None else iso(start), None if end is None else iso(end), seconds)
 
 
-def _describe(source: Source, rows: RowCounts) -> dict[str, Any]:
+def _describe(source: Source, reader: Reader, totals: RowTotals, rows: RowCounts) -> dict[str, Any]:
     return {
         "kind": source.kind,
         "path": source.path,
-        "format": source.format,
+        "format": reader.format,
         "columns": dict(source.columns),
+        "records": totals.records,
         "rows_in": rows.rows_in,
         "kept": rows.kept,
         "rejected": dict(rows.rejected),
         "duplicates": rows.duplicates,
     }
+
+
+def _expansion(job: Ingest, totals: RowTotals) -> dict[str, Any]:
+    if job.wildcards is None:
+        return {}
+    return {"wildcards": {"syntax": job.wildcards, "subscriptions": totals.wildcards, "expanded_to": totals.expanded}}
 
 
 def _total(*sources: RowCounts) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pyspark import TaskContext
 from pyspark.sql import functions as F
 
 from pubplan.engine import block_range, map_blocks, num_blocks, stage, write_parquet
-from pubplan.pipeline.clean import UNKNOWN_TOPIC
+from pubplan.errors import InputError
 from pubplan.workload import Block, Int32Array, Int64Array, topic_lists, write_interests_block
 
 if TYPE_CHECKING:
@@ -24,33 +24,21 @@ PAIRS_PER_PART = 2_000_000
 _PART_ROW_GROUP = 1 << 14
 
 
-def name_topics(subscriptions: DataFrame, topics: DataFrame) -> DataFrame:
-    """Replace ``topic_id`` by the topic's number; a subscription to an unknown topic is rejected.
-
-    Args:
-        topics: ``topic_id`` and ``topic``.
-    """
-    named = subscriptions.join(topics, on="topic_id", how="left")
-    is_unknown = F.col("reason").isNull() & F.col("topic").isNull()
-    return named.withColumn("reason", F.when(is_unknown, F.lit(UNKNOWN_TOPIC)).otherwise(F.col("reason"))).withColumn(
-        "raw", F.when(F.col("reason").isNotNull(), F.col("raw"))
-    )
-
-
 def group_by_subscriber(pairs: DataFrame, num_parts: int) -> DataFrame:
     """One row per subscriber with its topics ascending; subscribers ascending within and across partitions.
 
     ``rows`` counts the subscriptions behind it, duplicates included. Where rows of one subscriber give different
-    weights or thresholds, the largest counts.
+    weights or thresholds, the largest counts; a subscriber whose rows give no weight has the weight 1.
     """
     optional = [name for name in ("weight", "threshold") if name in pairs.columns]
+    largest = {"weight": F.coalesce(F.max("weight"), F.lit(1).cast("bigint")), "threshold": F.max("threshold")}
     return (
         pairs.repartitionByRange(num_parts, "subscriber_id")
         .groupBy("subscriber_id")
         .agg(
             F.sort_array(F.collect_set("topic")).alias("topics"),
             F.count(F.lit(1)).alias("rows"),
-            *(F.max(name).alias(name) for name in optional),
+            *(largest[name].alias(name) for name in optional),
         )
         .sortWithinPartitions("subscriber_id")
     )
@@ -76,13 +64,21 @@ def write_parts(grouped: DataFrame, directory: Path) -> list[Part]:
         if not held:
             return
         table = pa.Table.from_batches(held)
+        without = table["threshold"].null_count if "threshold" in table.column_names else 0
         write_parquet(_part_path(directory, context.partitionId()), table, row_group_rows=_PART_ROW_GROUP)
         rows = int(np.asarray(table["rows"]).sum())
         yield pa.RecordBatch.from_pydict(
-            {"part": [context.partitionId()], "subscribers": [table.num_rows], "rows": [rows]}
+            {"part": [context.partitionId()], "subscribers": [table.num_rows], "rows": [rows], "without": [without]}
         )
 
-    found = grouped.mapInArrow(write, "part bigint, subscribers bigint, rows bigint").toArrow().sort_by("part")
+    schema = "part bigint, subscribers bigint, rows bigint, without bigint"
+    found = grouped.mapInArrow(write, schema).toArrow().sort_by("part")
+    without = sum(found["without"].to_pylist())
+    if without:
+        raise InputError(
+            f"{without:,} subscribers have no threshold, and others have. Give every subscriber one in at least one "
+            "row, or leave thresholds out with --column subscriptions.threshold="
+        )
     return [Part(_part_path(directory, row["part"]), row["subscribers"], row["rows"]) for row in found.to_pylist()]
 
 

@@ -9,8 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pubplan.errors import InputError
-from pubplan.pipeline.clean import BAD_ENCODING, MALFORMED, MISSING_ID, REASONS, REPLACEMENT
 from pubplan.workload import Int64Array
 
 
@@ -39,51 +37,19 @@ class Topics:
     optional: Mapping[str, Int64Array]
 
 
-def settle(counted: pa.Table) -> tuple[pa.Table, RowCounts]:
-    """Look at the ids, once per topic: the topics that stay, and what became of all rows.
-
-    Of a topic whose id cannot be used every row is rejected, for that reason unless it is malformed besides.
-    """
-    topic = counted["topic"]
-    is_missing = pc.or_kleene(pc.is_null(topic), pc.equal(topic, "")).combine_chunks()
-    is_undecodable = pc.and_not(pc.fill_null(pc.match_substring(topic, REPLACEMENT), False), is_missing)
-    is_usable = pc.invert(pc.or_(is_missing, is_undecodable))
-    rejected = dict.fromkeys(REASONS, 0)
-    for reason, kind in ((MISSING_ID, is_missing), (BAD_ENCODING, is_undecodable)):
-        unusable = counted.filter(kind)
-        rejected[MALFORMED] += _sum(unusable[MALFORMED])
-        rejected[reason] += _sum(unusable["rows"]) - _sum(unusable[MALFORMED])
-    usable = counted.filter(is_usable)
-    for reason in rejected.keys() & set(counted.column_names):
-        rejected[reason] += _sum(usable[reason])
-    kept, used = _sum(usable["kept"]), _sum(usable["used"])
-    found = {reason: number for reason, number in sorted(rejected.items()) if number}
-    rows = RowCounts(_sum(counted["rows"]), kept, found, used - kept)
-    return usable.filter(pc.greater(usable["kept"], 0)), rows
-
-
-def _sum(column: pa.ChunkedArray) -> int:
-    return int(pc.sum(column).as_py() or 0)
-
-
-def number_topics(counted: pa.Table, unknown: pa.ChunkedArray | None, message_bytes: int) -> Topics:
+def number_topics(counted: pa.Table, unknown: pa.Array | None, message_bytes: int) -> Topics:
     """Sort the topics by the bytes of their ids; a topic's number is its place.
 
     Args:
         unknown: ids without traffic, which get the rate and the cost 0; those that are counted already are left out.
         message_bytes: the size of messages where a topic has none.
-
-    Raises:
-        InputError: rates or sizes of a topic add up to more than 64 bits hold.
     """
-    if counted["rate"].null_count or counted["sized"].null_count:
-        raise InputError("The rates of a topic add up to more than 64 bits hold.")
     ids = _flat(counted["topic"])
     rates = np.asarray(counted["rate"], dtype=np.int64)
     sizes = _mean_sizes(counted, message_bytes)
     optional = {"cost": np.asarray(counted["cost"], dtype=np.int64)} if "cost" in counted.column_names else {}
     if unknown is not None:
-        extra = _flat(unknown.filter(pc.invert(pc.is_in(unknown, value_set=ids))))
+        extra = unknown.filter(pc.invert(pc.is_in(unknown, value_set=ids)))
         ids = pa.concat_arrays([ids, extra])
         nothing = np.zeros(len(extra), dtype=np.int64)
         rates = np.concatenate([rates, nothing])
@@ -101,8 +67,6 @@ def _flat(column: pa.ChunkedArray) -> pa.Array:
 
 def _mean_sizes(counted: pa.Table, message_bytes: int) -> Int64Array:
     """Bytes per message, rounded up; the given size where a topic has none."""
-    if pc.any(pc.and_(pc.is_null(counted["bytes"]), pc.greater(counted["sized"], 0))).as_py():
-        raise InputError("The sizes of a topic add up to more than 64 bits hold.")
-    total = np.asarray(pc.fill_null(counted["bytes"], 0), dtype=np.int64)
+    total = np.asarray(counted["bytes"], dtype=np.int64)
     number = np.asarray(counted["sized"], dtype=np.int64)
     return np.where(number > 0, -(-total // np.maximum(number, 1)), message_bytes)

@@ -1,28 +1,14 @@
-"""Reading raw tables: whatever Spark can read, as text columns with known names."""
+"""What a raw table is: where it lies, which of its columns mean what, and how its text is written."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import json
-import os
+import codecs
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import reduce
-from glob import glob
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
-from pyspark.errors import AnalysisException
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
-
-from pubplan.errors import EngineError, InputError, unknown_name
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pubplan.errors import InputError, unknown_name
 
 Kind = Literal["events", "rates", "subscriptions", "follows"]
 Role = Literal["id", "time", "count"]
@@ -54,20 +40,48 @@ OPTIONAL: dict[Kind, tuple[str, ...]] = {
     "subscriptions": ("weight", "threshold"),
     "follows": (),
 }
+TEXT_FORMATS = ("csv", "tsv", "copy", "json")
+"""Formats whose records pubplan cuts out of text by itself."""
+TABLE_FORMATS = ("parquet", "orc")
+FILE_FORMATS = (*TEXT_FORMATS, *TABLE_FORMATS)
 
-FORMATS = {"parquet": "parquet", "csv": "csv", "tsv": "tsv", "jsonl": "json", "ndjson": "json", "json": "json"}
-_COMPRESSION = {"gz", "bz2", "zst", "lz4", "snappy", "deflate"}
-_CORRUPT = "_corrupt"
-_JSON_ROWS_LOOKED_AT = 100
+_TEXT_OPTIONS = ("delimiter", "sep", "quote", "escape", "header", "encoding", "charset", "multiline")
+_IGNORED_OPTIONS = ("enforceschema", "recursivefilelookup")
 
-_ID_TYPES = (T.StringType, T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.DecimalType)
-_TIME_TYPES = (*_ID_TYPES, T.TimestampType, T.TimestampNTZType, T.DateType)
-_COUNT_TYPES = (*_ID_TYPES, T.FloatType, T.DoubleType)
-_ACCEPTED: dict[Role, tuple[tuple[type[T.DataType], ...], str]] = {
-    "id": (_ID_TYPES, "text or a whole number"),
-    "time": (_TIME_TYPES, "a timestamp, an integer epoch or ISO 8601 text"),
-    "count": (_COUNT_TYPES, "a whole number"),
-}
+
+@dataclass(frozen=True)
+class TextFormat:
+    r"""How records and fields are written in text.
+
+    Args:
+        delimiter: between fields.
+        quote: around fields that hold delimiters; None where quotes are letters like others.
+        escape: before a quote inside quotes; None where quotes are doubled.
+        has_header: whether files begin with column names.
+        encoding: None is UTF-8, or what a byte order mark says.
+        multiline: whether quoted fields may hold line breaks.
+        has_backslashes: whether ``\t``, ``\n``, ``\\`` and ``\N`` stand for tab, line break, backslash and null.
+    """
+
+    delimiter: str = ","
+    quote: str | None = '"'
+    escape: str | None = None
+    has_header: bool = True
+    encoding: str | None = None
+    multiline: bool = False
+    has_backslashes: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("--delimiter", self.delimiter), ("--quote", self.quote), ("--escape", self.escape)):
+            if value is not None and (len(value) != 1 or not value.isascii() or value in "\r\n"):
+                raise InputError(f"{name} is one ASCII character, not '{value}'.")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError as error:
+                raise InputError(
+                    f"There is no text encoding '{self.encoding}'; try utf-8, utf-16 or latin-1."
+                ) from error
 
 
 @dataclass(frozen=True)
@@ -77,10 +91,16 @@ class Source:
     Args:
         kind: what its rows are.
         path: a file, a directory, a glob, or what the format's connector takes.
-        format: a Spark format name; None goes by the files' extension.
-        columns: from our column names to those of the table; an empty name leaves an optional column out.
-        options: for Spark's reader.
+        format: parquet, orc, csv, tsv, copy (PostgreSQL's COPY), json, or a Spark format; None goes by file names.
+        columns: from our column names to those of the table; an empty name leaves an optional column out. Keys inside
+            JSON objects are joined by dots; columns of files without a header are ``_c0``, ``_c1`` and so on.
+        options: for Spark's reader; those of text files may also be given here, by Spark's names.
         has_header: whether CSV and TSV files begin with column names; without, columns come in our order.
+        delimiter: between the fields of CSV; a comma, or a tab in TSV, unless given.
+        quote: around the fields of CSV; "none" where quotes are letters like others, as in TSV.
+        escape: what stands before a quote inside a quoted field; without one, quotes are doubled.
+        encoding: of text; UTF-8, or what a byte order mark says, unless given.
+        multiline: whether quoted fields of CSV may hold line breaks.
     """
 
     kind: Kind
@@ -89,6 +109,11 @@ class Source:
     columns: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     has_header: bool = True
+    delimiter: str | None = None
+    quote: str | None = None
+    escape: str | None = None
+    encoding: str | None = None
+    multiline: bool = False
 
     def __post_init__(self) -> None:
         known = [*REQUIRED[self.kind], *OPTIONAL[self.kind]]
@@ -98,187 +123,73 @@ class Source:
         for name in REQUIRED[self.kind]:
             if self.columns.get(name, name) == "":
                 raise InputError(f"The column {name} of {self.kind} cannot be left out.")
+        self.text_format("csv")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether pubplan reads the files itself; addresses and tables of connectors are read through Spark."""
+        is_address = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", self.path) is not None
+        return not is_address and (self.format is None or self.format in FILE_FORMATS)
+
+    @property
+    def wanted(self) -> dict[str, str]:
+        """From our columns to the names the table should have for them; columns left out are absent."""
+        # Without a name for it, no column is the event id.
+        names = {name: self.columns.get(name, "" if name == "event" else name) for name in self.all_columns}
+        return {name: theirs for name, theirs in names.items() if theirs}
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """Our columns in the order of files without a header."""
+        return (*REQUIRED[self.kind], *OPTIONAL[self.kind])
+
+    def text_format(self, name: str) -> TextFormat:
+        """How the text of a file of format ``name`` is written."""
+        given = {key.lower(): value for key, value in self.options.items() if key.lower() in _TEXT_OPTIONS}
+        is_tabbed = name in ("tsv", "copy")
+        quote = self.quote if self.quote is not None else given.get("quote", "none" if is_tabbed else '"')
+        escape = self.escape or given.get("escape") or None
+        delimiter = self.delimiter or given.get("delimiter") or given.get("sep") or ("\t" if is_tabbed else ",")
+        header = given.get("header")
+        return TextFormat(
+            delimiter={"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter),
+            quote=None if quote in ("none", "") else quote,
+            escape=None if escape == quote else escape,
+            has_header=self.has_header if header is None else header.lower() == "true",
+            encoding=self.encoding or given.get("encoding") or given.get("charset"),
+            multiline=name != "json" and (self.multiline or given.get("multiline", "").lower() == "true"),
+            has_backslashes=name == "copy",
+        )
+
+    def spark_options(self) -> dict[str, str]:
+        """What is left for Spark's reader once the options of text are taken out."""
+        return {key: value for key, value in self.options.items() if key.lower() not in _TEXT_OPTIONS}
+
+    def check_local_options(self) -> None:
+        """Refuse options that only Spark's reader understands, for files it does not read."""
+        for key in self.options:
+            if key.lower() not in (*_TEXT_OPTIONS, *_IGNORED_OPTIONS):
+                raise InputError(
+                    f"{self.path} is read without Spark's reader: " + unknown_name("reader option", key, _TEXT_OPTIONS)
+                )
 
 
-def read_source(spark: SparkSession, source: Source) -> DataFrame:
-    """The rows of ``source``: our columns as they are stored, ``raw`` (the row as JSON) and ``is_malformed``.
-
-    Raises:
-        InputError: nothing is there, a file is empty, the format cannot be told, a column is missing or of another
-            type. Names the file and what was expected.
-    """
-    files = _files(source)
-    if files:  # Spark's own working directory may be another one
-        source = replace(source, path=os.path.abspath(source.path))
-    name = source.format or _format_of(source, files)
-    with readable(source):
-        if name in ("csv", "tsv"):
-            frame = _read_csv(spark, source, name, _line_ending(files))
-        elif name == "json":
-            frame = _read_json(spark, source)
-        else:
-            frame = _reader(spark, source).format(name).load(source.path)
-    return _with_our_columns(frame, source)
-
-
-def local_parquet_files(source: Source) -> list[Path] | None:
-    """The files of a source that is Parquet on a file system all nodes see; None for any other."""
-    files = _files(source)
-    if not files or source.options or (source.format or _format_of(source, files)) != "parquet":
-        return None
-    return [Path(os.path.abspath(file)) for file in files]
-
-
-def _files(source: Source) -> list[Path]:
-    """The local files behind a path; none for addresses and tables that only Spark can resolve."""
-    if re.match(r"[a-z0-9+]{2,}:", source.path) or (source.format and source.format not in FORMATS.values()):
-        return []
-    path = Path(source.path)
-    found = [path] if path.exists() else [Path(name) for name in sorted(glob(source.path))]
-    if not found:
-        raise InputError(f"There is no {source.path} to read {source.kind} from.")
-    files = [file for place in found for file in (sorted(place.rglob("*")) if place.is_dir() else [place])]
-    files = [file for file in files if file.is_file() and not file.name.startswith(("_", "."))]
-    if not files:
-        raise InputError(f"{source.path} has no files; expected {source.kind} as Parquet, CSV, TSV or JSON lines.")
-    for file in files:
-        if file.stat().st_size == 0:
-            raise InputError(f"{file} is empty; expected {source.kind} with {', '.join(REQUIRED[source.kind])}.")
-    return files
-
-
-def _format_of(source: Source, files: list[Path]) -> str:
-    found = set()
-    for file in files:
-        parts = file.name.lower().split(".")[1:]
-        while parts and parts[-1] in _COMPRESSION:
-            parts.pop()
-        found.add(FORMATS.get(parts[-1] if parts else "", f"unknown ({file.name})"))
-    if len(found) != 1 or next(iter(found), "").startswith("unknown"):
-        seen = ", ".join(sorted(found)) or "nothing"
-        raise InputError(f"Cannot tell the format of {source.path} (found: {seen}). Name it with --format.")
-    return found.pop()
-
-
-def _reader(spark: SparkSession, source: Source) -> DataFrameReader:
-    return spark.read.options(**{"recursiveFileLookup": "true", **source.options})
-
-
-def _line_ending(files: list[Path]) -> str | None:
-    """How the lines of all files end; None where it cannot be told, or files differ.
-
-    Spark finds out by itself, but then rewrites line breaks inside fields too.
-    """
-    endings = set()
-    for file in files:
-        with suppress(OSError, EOFError), _opened(file) as handle:
-            start = handle.read(1 << 16)
-            end = start.find(b"\n")
-            endings.add("\r\n" if end > 0 and start[end - 1 : end] == b"\r" else "\n" if end >= 0 else None)
-    return endings.pop() if len(endings) == 1 else None
-
-
-def _opened(file: Path) -> IO[bytes]:
-    if file.suffix == ".gz":
-        return gzip.open(file)  # type: ignore[return-value]
-    return bz2.open(file) if file.suffix == ".bz2" else open(file, "rb")
-
-
-def _read_csv(spark: SparkSession, source: Source, name: str, line_ending: str | None) -> DataFrame:
-    """RFC 4180: quotes are doubled, fields may hold line breaks, rows have as many fields as the header."""
-    options = {
-        "header": source.has_header,
-        "multiLine": True,
-        "quote": '"',
-        "escape": '"',
-        "sep": "\t" if name == "tsv" else ",",
-        "enforceSchema": not source.has_header,
-        "columnNameOfCorruptRecord": _CORRUPT,
-        **({"lineSep": line_ending} if line_ending else {}),
-    }
-    reader = _reader(spark, source).options(**options).options(**source.options)
-    columns = reader.csv(source.path).columns
-    if not source.has_header:
-        ours = [*REQUIRED[source.kind], *OPTIONAL[source.kind]]
-        named = [source.columns.get(name, name) for name in ours if source.columns.get(name, name)]
-        columns = [*named[: len(columns)], *columns[len(named) :]]
-    schema = T.StructType([T.StructField(column, T.StringType()) for column in [*columns, _CORRUPT]])
-    return reader.schema(schema).csv(source.path)
-
-
-def _read_json(spark: SparkSession, source: Source) -> DataFrame:
-    """One object per line. Columns that none of the first rows has are taken to be missing."""
-    wanted = {source.columns.get(name, name) for name in [*REQUIRED[source.kind], *OPTIONAL[source.kind]]} - {""}
-    seen: set[str] = set()
-    for row in _reader(spark, source).text(source.path).limit(_JSON_ROWS_LOOKED_AT).collect():
-        try:
-            value = json.loads(row["value"])
-        except ValueError:
-            continue
-        seen |= set(value) if isinstance(value, dict) else set()
-    schema = T.StructType([T.StructField(column, T.StringType()) for column in [*sorted(wanted & seen), _CORRUPT]])
-    return _reader(spark, source).option("columnNameOfCorruptRecord", _CORRUPT).schema(schema).json(source.path)
-
-
-def _with_our_columns(frame: DataFrame, source: Source) -> DataFrame:
-    columns = {}
-    for name in [*REQUIRED[source.kind], *OPTIONAL[source.kind]]:
-        # Events are told apart by an id only where one is named.
-        theirs = source.columns.get(name, "" if name == "event" else name)
-        if theirs in frame.columns:
-            _check_type(frame, source, name, theirs)
-            columns[name] = theirs
-        elif name in REQUIRED[source.kind] or (name in source.columns and theirs):
-            listed = ", ".join(column for column in frame.columns if column != _CORRUPT) or "none"
-            raise InputError(
-                f"{source.path} has no column '{theirs}', expected for the {name} of {source.kind}. It has: {listed}. "
-                f"Name another one with --column {source.kind}.{name}=…"
-            )
-    data = [column for column in frame.columns if column != _CORRUPT]
-    as_json = F.to_json(F.struct(*(F.col(f"`{column}`") for column in data)))
-    corrupt = F.col(_CORRUPT) if _CORRUPT in frame.columns else F.lit(None).cast("string")
-    return frame.select(
-        *(F.col(f"`{theirs}`").alias(name) for name, theirs in columns.items()),
-        F.coalesce(corrupt, as_json).alias("raw"),
-        corrupt.isNotNull().alias("is_malformed"),
+def missing_column(source: Source, path: object, name: str, theirs: str, listed: list[str]) -> InputError:
+    """The sentence for a column that a file does not have, with the option that would help."""
+    sentence = (
+        f"{path} has no column '{theirs}', expected for the {name} of {source.kind}. "
+        f"It has: {', '.join(listed) or 'none'}. "
     )
-
-
-def _check_type(frame: DataFrame, source: Source, name: str, theirs: str) -> None:
-    kind = frame.schema[theirs].dataType
-    accepted, said = _ACCEPTED[ROLES[name]]
-    whole = not isinstance(kind, T.DecimalType) or kind.scale == 0
-    if not isinstance(kind, accepted) or not whole:
-        raise InputError(f"{source.path}: column '{theirs}' is {kind.simpleString()}; expected {said} for the {name}.")
-
-
-@contextmanager
-def readable(*sources: Source) -> Iterator[None]:
-    """Turn Spark's trouble with an input into a sentence that names the file."""
-    try:
-        yield
-    except (InputError, EngineError, KeyboardInterrupt):
-        raise
-    except AnalysisException as error:
-        raise InputError(f"Cannot read {_paths(sources)}: {_first_line(str(error))}") from error
-    except Exception as error:
-        text = str(error)
-        known = re.search(r"\[(?:DATA_SOURCE_NOT_FOUND|PATH_NOT_FOUND|UNABLE_TO_INFER_SCHEMA)[^\]]*\] ([^\n]*)", text)
-        if known is not None:
-            raise InputError(f"Cannot read {_paths(sources)}: {known[1]}") from error
-        file = re.search(r"reading file (\S+?)\.?\s", text)
-        if file is None:
-            raise
-        causes = re.findall(r"Caused by: (.*)", text)
-        cause = re.sub(r"^[\w.$]+(?:Exception|Error): ?", "", causes[-1]) if causes else ""
-        kinds = re.findall(r"Caused by: [\w.$]*?(\w+(?:Exception|Error))", text)
-        detail = cause.strip() or (kinds[-1] if kinds else _first_line(text))
-        raise InputError(f"Cannot read {file[1].removeprefix('file://')}: {detail}") from error
-
-
-def _paths(sources: tuple[Source, ...]) -> str:
-    return reduce(lambda text, source: f"{text}, {source.path}" if text else source.path, sources, "")
-
-
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0] if text.strip() else "no message"
+    alike = [column for column in listed if column.strip().lower() == theirs.strip().lower()]
+    only = listed[0] if len(listed) == 1 else ""
+    separators = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+    split = next((mark for mark in separators if theirs in [part.strip('" ') for part in only.split(mark)]), None)
+    if alike:
+        return InputError(f"{sentence}Pass --column '{source.kind}.{name}={alike[0]}'.")
+    if split is not None and only != theirs:
+        return InputError(f"{sentence}Pass --delimiter {separators[split]}.")
+    if "\0" in "".join(listed):
+        return InputError(f"{sentence}The file looks like UTF-16: pass --encoding utf-16le or utf-16be.")
+    if any(re.fullmatch(r"[0-9.:TZ +-]+", column) for column in listed if column):
+        return InputError(f"{sentence}If the file begins with data, pass --no-header.")
+    return InputError(f"{sentence}Name another one with --column {source.kind}.{name}=…")

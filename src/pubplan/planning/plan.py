@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -215,7 +216,7 @@ def write_plan(
     }
     record["digest"] = _content_digest(record, digests, evidence)
     write_json(directory / PLAN, record)
-    return Plan(directory, record)
+    return Plan(Path(os.path.abspath(directory)), record)  # tasks run in other directories
 
 
 def _write_blocks(directory: Path, blocks: BlockTable, spark: SparkSession | None) -> Iterator[str]:
@@ -262,4 +263,4 @@ def read_plan(path: str | Path) -> Plan:
         wrong = sorted(found ^ expected)
         kind = "is incomplete: it lacks" if wrong[0] in expected else "holds a file that plan.json does not list:"
         raise InputError(f"{directory} {kind} {wrong[0]}.")
-    return Plan(directory, record)
+    return Plan(Path(os.path.abspath(directory)), record)  # tasks run in other directories
