@@ -45,18 +45,21 @@ def run(directory: Path) -> None:
 
 def _first_stage(directory: Path, shape: str) -> None:
     """Seconds to choose pairs, in turns; what the paper's greedy takes is 1."""
+    from pubplan.problems.provision import rsp
     from pubplan.problems.provision.methods import STAGES1
 
+    variants = {stage.name: (stage, stage.parameters()) for stage in STAGES1}
+    variants["rsp at random"] = (rsp.STAGE, rsp.RspParameters("random"))
     rows = []
     for threshold in THRESHOLDS:
-        seconds: dict[str, list[float]] = {stage.name: [] for stage in STAGES1}
+        seconds: dict[str, list[float]] = {name: [] for name in variants}
         sent: dict[str, int] = {}
         for _ in range(ROUNDS):
-            for stage in STAGES1:
+            for name, (stage, parameters) in variants.items():
                 problem = _problem(directory, shape, threshold)
-                spent, chosen = _timed(lambda p=problem, s=stage: _select(p, s))
-                seconds[stage.name].append(spent)
-                sent[stage.name] = int(chosen[0].counts @ problem.rates)
+                spent, chosen = _timed(lambda p=problem, s=stage, q=parameters: _select(p, s, q))
+                seconds[name].append(spent)
+                sent[name] = int(chosen[0].counts @ problem.rates)
         least = {name: min(values) for name, values in seconds.items()}
         for name, spent in least.items():
             more = 100 * (sent[name] / sent["exact"] - 1)
@@ -68,22 +71,25 @@ def _first_stage(directory: Path, shape: str) -> None:
 
 def _second_stage(directory: Path, shape: str) -> None:
     """Seconds to pack what the greedy chose, in turns; what the paper's custom packing takes is 1."""
-    from pubplan.problems.provision import gsp
+    from pubplan.problems.provision import ffbp, gsp
     from pubplan.problems.provision.methods import STAGES2
 
+    variants = {stage.name: (stage, stage.parameters()) for stage in STAGES2}
+    for order in ffbp.PAIR_ORDERS[1:]:
+        variants[f"ffbp, {order}"] = (ffbp.STAGE, ffbp.FfbpParameters(order))
     rows = []
     for threshold in THRESHOLDS:
         problem = _problem(directory, shape, threshold, peak_factor=480)
         (chosen,) = _select(problem, gsp.STAGE)
-        seconds: dict[str, list[float]] = {stage.name: [] for stage in STAGES2}
+        seconds: dict[str, list[float]] = {name: [] for name in variants}
         fleets: dict[str, int] = {}
         for _ in range(ROUNDS):
-            for stage in STAGES2:
+            for name, (stage, parameters) in variants.items():
                 spent, packing = _timed(
-                    lambda p=problem, s=stage, c=chosen: s.pack(p, p.types[0], c, s.parameters(), None)
+                    lambda p=problem, s=stage, c=chosen, q=parameters: s.pack(p, p.types[0], c, q, 0, None)
                 )
-                seconds[stage.name].append(spent)
-                fleets[stage.name] = packing.num_vms
+                seconds[name].append(spent)
+                fleets[name] = packing.num_vms
         least = {name: min(values) for name, values in seconds.items()}
         for name, spent in least.items():
             rows.append([name, threshold, f"{spent:.3f}", f"{spent / least['cbp']:.2f}", fleets[name]])
@@ -106,7 +112,9 @@ def _growth(directory: Path, shape: str) -> None:
             spent, chosen = _timed(lambda p=problem, s=stage: _select(p, s))
             taken[stage.name].append(spent)
             row.append(f"{spent:.2f}")
-        spent, _ = _timed(lambda p=problem, c=chosen[0]: level.pack(p, p.types[0], c, level.STAGE.parameters(), None))
+        spent, _ = _timed(
+            lambda p=problem, c=chosen[0]: level.pack(p, p.types[0], c, level.STAGE.parameters(), 0, None)
+        )
         taken["level"].append(spent)
         pairs.append(problem.workload.counts.pairs)
         rows.append([f"{SCALE * share:g}", f"{pairs[-1]:,}", *row, f"{spent:.3f}"])
@@ -171,11 +179,12 @@ def _run(problem: Problem, name: str) -> Draft:
     return method.run(problem, method.parameters(), 0, None)
 
 
-def _select(problem: Problem, stage: Any) -> Any:
+def _select(problem: Problem, stage: Any, parameters: Any = None) -> Any:
     from pubplan.problems.provision.methods import weights_of
 
     vm_type = problem.types[0]
-    return stage.select(problem, problem.limit(vm_type), weights_of(problem, vm_type), stage.parameters(), None)
+    parameters = parameters or stage.parameters()
+    return stage.select(problem, problem.limit(vm_type), weights_of(problem, vm_type), parameters, 0, None)
 
 
 def _problem(directory: Path, shape: str, threshold: int, scale: float = SCALE, peak_factor: int = 1) -> Problem:

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ SCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
 GROWTH_THRESHOLD = 27
 BLOCKWISE_SCALE = 0.1
 BLOCKWISE_PASSES = 10
+EXACT_SCALES = (0.002, 0.003)
 
 SOURCE = Path(__file__).with_name("select_greedy.cpp")
 
@@ -42,6 +44,7 @@ def run(directory: Path) -> None:
     _beside_paper(directory)
     _growth(directory)
     _blockwise(directory)
+    _exact(directory)
 
 
 def _beside_paper(directory: Path) -> None:
@@ -116,6 +119,32 @@ def _generated(directory: Path, scale: float) -> Path:
     if not out.exists():
         command("generate", "spotify", "--scale", scale, "--out", out)
     return out
+
+
+def _exact(directory: Path) -> None:
+    """What the exact search proves, and how long it takes to prove it and to evaluate the proof again."""
+    from pubplan.engine import read_parquet
+    from pubplan.problems.select import solve, verify
+
+    rows = []
+    for scale in EXACT_SCALES:
+        workload = _generated(directory, scale)
+        for threshold in THRESHOLDS[1:]:
+            for objective, (greedy, *_) in METHODS.items():
+                problem = _problem(workload, threshold, objective)
+                start = solve(problem, greedy, bound="none").objective
+                seconds, result = _timed(partial(solve, problem, "exact", bound="none", verify=False))
+                checking, verdict = _timed(partial(verify, problem, result.plan))
+                assert verdict.ok
+                nodes = read_parquet(result.plan.path / "certificate" / "search-tree" / "00000.parquet").num_rows
+                rows.append(
+                    [
+                        *(f"{scale:g}", threshold, objective, f"{start:,.3f}", f"{result.objective:,.3f}"),
+                        *(f"{result.gap:.1e}", nodes, f"{seconds:.1f}", f"{checking:.1f}"),
+                    ]
+                )
+    header = ["scale", "threshold", "objective", "greedy", "exact", "gap", "nodes", "solve s", "verify s"]
+    table(f"exact, {CAPACITY} capacity, Spotify shape", header, rows)
 
 
 def _problem(workload: Path, threshold: int, objective: Any) -> Problem:

@@ -35,3 +35,26 @@ def test_broken_json_names_its_file(tmp_path, content: bytes) -> None:
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.json"):
         read_json_object(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"a": 1e999}', "too large"),
+        ('{"a": -1e999}', "too large"),
+        ('{"a": NaN}', "not a number"),
+        ('{"a": ' + "1" * 41 + "}", "40 digits"),
+        ('{"a": {"b": 1, "c": 2, "b": 3}}', "'b' occurs twice"),
+    ],
+)
+def test_numbers_and_keys_that_mean_nothing_are_refused(tmp_path, content: str, message: str) -> None:
+    """Numbers beyond a float, endless integers and repeated keys are damage, whatever Python's parser makes of them."""
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_json_object(tmp_path / "a.json")
+
+
+def test_integers_of_128_bits_are_read(tmp_path) -> None:
+    """2^128 has 39 digits."""
+    write_json(tmp_path / "a.json", {"a": -(2**128)})
+    assert read_json_object(tmp_path / "a.json") == {"a": -(2**128)}

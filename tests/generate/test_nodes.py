@@ -94,3 +94,41 @@ def test_wrong_sizes_are_refused(sizes) -> None:
     with pytest.raises(InputError, match="the fewest first"):
         zipf(5, 5, sizes=sizes)
     assert np.diff(zipf(5, 9, sizes=(4, 4)).draw(0)[0]).tolist() == [4] * 5
+
+
+@pytest.mark.parametrize(
+    ("shape", "name", "value", "shares"),
+    [
+        (zipf, "exponent", 0.5, np.arange(1, 6) ** -0.5),
+        (zipf, "exponent", 0, np.ones(5)),
+        (exponential, "rate", 0.7, np.exp(-0.7 * np.arange(1, 6))),
+    ],
+)
+def test_distributions_can_be_given(shape, name, value, shares, tmp_path) -> None:
+    """One topic per node is drawn with the shares asked for, within four standard deviations; the source records it."""
+    probabilities = shares / shares.sum()
+    workload = generate(shape(60_000, 5, sizes=(1, 1), **{name: value}), tmp_path / "workload")
+    drawn = workload.topic_array("subscribers") / 60_000
+    assert (np.abs(drawn - probabilities) < 4 * np.sqrt(probabilities * (1 - probabilities) / 60_000)).all()
+    assert workload.manifest.sources[0][name] == value
+
+
+@pytest.mark.parametrize("value", [-0.1, 101, float("nan"), float("inf"), True, "2"])
+def test_wrong_distributions_are_refused(value) -> None:
+    """A number from 0 to 100, and nothing else."""
+    with pytest.raises(InputError, match="--exponent is a number from 0 to 100"):
+        zipf(5, 5, exponent=value)
+    with pytest.raises(InputError, match="--rate is a number from 0 to 100"):
+        exponential(5, 5, rate=value)
+
+
+def test_exponential_topics_die_out(tmp_path) -> None:
+    """1000 nodes want about 140 topics whether there are 200 or 1000; a tenth of the rate lets all 200 live."""
+    alive = {
+        topics: np.count_nonzero(generate(exponential(1000, topics), tmp_path / str(topics)).topic_array("subscribers"))
+        for topics in (200, 1000)
+    }
+    assert alive[200] == pytest.approx(140, abs=10)
+    assert alive[1000] == pytest.approx(140, abs=10)
+    flat = generate(exponential(1000, 200, rate=0.01), tmp_path / "flat")
+    assert flat.topic_array("subscribers").min() > 0

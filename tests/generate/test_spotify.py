@@ -6,6 +6,8 @@ calibrated shape, pinned here so that they do not drift.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -56,22 +58,65 @@ def test_popularity(tenth: Workload) -> None:
     assert 0.015 < audience[-1] / tenth.counts.subscribers <= 0.02
 
 
-@pytest.mark.parametrize(("threshold", "share"), [(2, 0.87), (27, 0.83), (276, 0.80), (2763, 0.90)])
-def test_plans_fare_as_in_the_paper(tenth: Workload, threshold: int, share: float) -> None:
-    """At 10 % capacity the greedy reaches the paper's share of the paper's bound within 0.06.
-
-    0.87 and 0.83 are its B3M figures, which F-B3M shares at small thresholds; 0.90 is its F-B3M figure. At 276 the
-    paper prints only B3M (0.75); F-B3M lies above it, the more so the larger the threshold.
+@pytest.fixture(scope="module")
+def plans(tenth: Workload) -> dict[tuple[str, int], tuple[float, float]]:
+    """By objective and threshold, which share of the subscribers a greedy plan at 10 % of the cost satisfies, and which
+    share the paper's bound allows.
     """
-    result = solve(Problem(tenth, "10%", threshold))
-    assert result.objective / result.bounds["paper"] == pytest.approx(share, abs=0.06)
+    shares = {}
+    for objective, threshold in product(("b3m", "fb3m"), (2, 27, 276, 2763)):
+        result = solve(Problem(tenth, "10%", threshold, objective), bound="paper", verify=False)
+        shares[objective, threshold] = (result.objective / 490_000, result.bounds["paper"] / 490_000)
+    return shares
 
 
-def test_three_quarters_are_satisfied(tenth: Workload) -> None:
-    """With threshold 27 the paper satisfies 72 % of the subscribers and bounds them by 86 %; ours within 6 points."""
-    result = solve(Problem(tenth, "10%", 27))
-    assert result.objective / tenth.counts.subscribers == pytest.approx(0.72, abs=0.06)
-    assert result.bounds["paper"] / tenth.counts.subscribers == pytest.approx(0.86, abs=0.06)
+CALIBRATED = {
+    ("b3m", 2): (0.7557, 0.9157),
+    ("b3m", 27): (0.7507, 0.9155),
+    ("b3m", 276): (0.6988, 0.9005),
+    ("b3m", 2763): (0.5705, 0.7230),
+    ("fb3m", 2): (0.7557, 0.9157),
+    ("fb3m", 27): (0.7535, 0.9155),
+    ("fb3m", 276): (0.7242, 0.9005),
+    ("fb3m", 2763): (0.6207, 0.7230),
+}
+"""What the shape was calibrated to give, at scale 0.1 with seed 0."""
+
+
+def test_plans_do_not_drift(plans) -> None:
+    """Satisfied shares and bounds are those of the calibrated shape, within a thousandth."""
+    for key, expected in CALIBRATED.items():
+        assert plans[key] == pytest.approx(expected, abs=0.001), key
+
+
+def test_shares_of_the_bound_fall_and_rise_as_in_the_paper(plans) -> None:
+    """Fig. 3 of the paper has 0.87, 0.83, 0.75 and 0.82 for B3M: down to tau = 276, then up.
+
+    Ours fall by 0.005 and 0.044 and rise by 0.013, the paper's by 0.04, 0.08 and 0.07. F-B3M is above B3M, the more
+    so the larger tau; 0.9 is its only number.
+    """
+    share = {key: satisfied / bound for key, (satisfied, bound) in plans.items()}
+    assert share["b3m", 2] > share["b3m", 27] > share["b3m", 276] + 0.04
+    assert share["b3m", 2763] > share["b3m", 276] + 0.01
+    better = [share["fb3m", threshold] - share["b3m", threshold] for threshold in (2, 27, 276, 2763)]
+    assert better == sorted(better)
+    assert better[-1] == pytest.approx(0.08, abs=0.02)  # 0.9 - 0.82 in the paper
+
+
+@pytest.mark.parametrize(("threshold", "printed"), [(2, 0.87), (27, 0.83), (276, 0.75), (2763, 0.82)])
+def test_shares_of_the_bound_are_near_the_paper(plans, threshold: int, printed: float) -> None:
+    """GreedyB3M reaches the paper's share of the paper's bound within 0.05; at tau = 2 it lacks 0.045."""
+    satisfied, bound = plans["b3m", threshold]
+    assert satisfied / bound == pytest.approx(printed, abs=0.05)
+
+
+def test_three_quarters_are_satisfied(plans) -> None:
+    """With threshold 27 GreedyB3M satisfies 72 % of the paper's subscribers and its bound allows 86 %; ours are 3 and 6
+    points more.
+    """
+    satisfied, bound = plans["b3m", 27]
+    assert satisfied == pytest.approx(0.72, abs=0.035)
+    assert bound == pytest.approx(0.86, abs=0.06)
 
 
 @pytest.mark.parametrize("scale", [0.0009, 1.1, 0, -1, float("nan")])

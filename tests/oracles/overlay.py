@@ -212,7 +212,7 @@ def links_of(plan: Plan) -> list[Link]:
 
 def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
     """Changes, as ``forge`` takes them, that put other links into a plan: with degrees, counts and objective as they
-    follow from them, and trees left as they were.
+    follow from them, and trees left as they were. Links of the plan keep their order of choice and their phases.
     """
     sets, names = case.sets, sorted(case.interests)
     counts = degrees(len(sets), links)
@@ -235,6 +235,10 @@ def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
     trees = {link: row["trees"] for link, row in zip(links_of(plan), plan.decisions(LINKS).to_pylist(), strict=True)}
     rows = [(a, names[a], b, names[b], len(sets[a] & sets[b]), trees.get((a, b), 0)) for a, b in links]
     inside = [sum(topic in sets[a] & sets[b] for a, b in links) for topic in case.topics]
+    trajectory = plan.trajectory()
+    assert trajectory is not None
+    phases = {(row["node"], row["other"]): row["phase"] for row in trajectory.to_pylist()}
+    order = [link for link in phases if link in links] + [link for link in links if link not in phases]
     exact = {"value": max(counts, default=0), "scale": 1}
     bound = plan.record["bound"]
     gap = None if not bound else abs(exact["value"] - bound) / bound
@@ -244,7 +248,10 @@ def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
             f"decisions/{NODES}.parquet": with_column("degree", counts),
             f"decisions/{TOPICS}.parquet": with_column("links", inside),
             "trajectory.parquet": table_of(
-                [(*link, worth(sets, link, links[:place]), "greedy") for place, link in enumerate(links)]
+                [
+                    (*link, worth(sets, link, order[:place]), phases.get(link, "greedy"))
+                    for place, link in enumerate(order)
+                ]
             ),
         },
         "record": {"exact": exact, "objective": float(exact["value"]), "gap": gap if bound or exact["value"] else 0.0},

@@ -292,11 +292,25 @@ def first_cover(case: Case, subscriber: str, usable: Sequence[str]) -> list[str]
     return chosen
 
 
+def shuffle(topics: Sequence[int], uniforms: Sequence[float]) -> list[int]:
+    """Take one of the topics that are left, as a number below 1 says, and put the first one that is left in its gap."""
+    left, order = list(topics), []
+    for uniform in uniforms:
+        number = int(uniform * len(left))
+        order.append(left[number])
+        left[number] = left[0]
+        left = left[1:]
+    return order
+
+
+TIE_SIGNS = {"largest": -1, "smallest": 1, "first": 0}
+
+
 def greedy_cover(case: Case, subscriber: str, usable: Sequence[str], ties: str = "largest") -> list[str]:
     """GSP: the topic with the most benefit per cost, until it is enough; Algorithm 1 and 2 with sizes."""
     missing, chosen = case.needed(subscriber), []
     waiting = [topic for topic in case.interests[subscriber] if topic in usable]
-    sign = -1 if ties == "largest" else 1
+    sign = TIE_SIGNS[ties]
 
     def ratio(topic: str, missing: int) -> Fraction | float:
         rate, size = case.rates[topic], case.size(topic)
@@ -358,7 +372,8 @@ def custom_pack(
 ) -> list[Part]:
     """CustomBinPacking with the paper's steps (d) and (e) if they are named; ``prices`` are of a VM and of a byte.
 
-    A byte that costs nothing still counts where VMs cost the same.
+    Pairs that do not fit the VM deployed last are distributed over existing VMs with (d) only. A byte that costs
+    nothing still counts where VMs cost the same.
     """
     rent, per_byte = prices[0], prices[1] or Fraction(1, 10**30)
     vms: list[dict[int, int]] = []
@@ -376,7 +391,7 @@ def custom_pack(
         if vms and (left + 1) * stream <= free(len(vms) - 1):
             put(topic, len(vms) - 1, left)
             continue
-        order = sorted(range(len(vms)), key=lambda vm: (-free(vm), vm)) if "d" in steps else range(len(vms))
+        order = sorted(range(len(vms)), key=lambda vm: (-free(vm), vm)) if "d" in steps else []
         shares, rest = [], left
         for vm in order:
             takes = _takes(free(vm), stream, rest)

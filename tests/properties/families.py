@@ -32,7 +32,7 @@ class Oracle:
         best: the objective of the best plan, by trying all of them; None where there is no plan.
         mutations: by name, changes of a plan, as ``forge`` takes them, that break a promise or change the objective, or
             None where the plan leaves no room for one.
-        together: how many methods share the examples of one property; bounds do if it is more than one.
+        is_telling: whether an instance asks something of a method, by its best objective.
     """
 
     cases: st.SearchStrategy[Any]
@@ -41,7 +41,7 @@ class Oracle:
     variants: tuple[str, ...]
     best: Callable[[Any, Problem], Exact | None]
     mutations: Mapping[str, Callable[[Any, Plan], Mapping[str, Any] | None]]
-    together: int = 1
+    is_telling: Callable[[Problem, Exact], bool]
 
 
 def _select_problem(
@@ -101,7 +101,8 @@ SELECT = Oracle(
         "serve a topic that does not exist": _of_served(_serve_nobody),
         "repeat a topic": _of_served(lambda case, t: _served([*_rows(t), *_rows(t)]) if t.num_rows else None),
     },
-    together=2,
+    # Not all can be satisfied, and not just those who want nothing.
+    is_telling=lambda problem, best: 0 < best.value < problem.total_weight * problem.scale,
 )
 
 
@@ -236,7 +237,7 @@ PROVISION = Oracle(
         "cost a micro-dollar more": _add_one("types", "cost"),
         "choose the dearer type": _choose_the_dearer,
     },
-    together=6,
+    is_telling=lambda problem, best: best.value > 0,
 )
 
 
@@ -308,7 +309,7 @@ OVERLAY = Oracle(
         "say that a topic is wider": _add_one("topics", "diameter"),
         "say that a tree is deeper": _add_one("topics", "depth"),
     },
-    together=7,
+    is_telling=lambda problem, best: best.value > 1,
 )
 
 ORACLES = {"select": SELECT, "provision": PROVISION, "overlay": OVERLAY}

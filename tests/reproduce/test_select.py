@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pubplan.reproduce import PAPERS, Figure, Line, Reproduction, papers_named, reproduce
-from pubplan.reproduce.select import PERCENTS, THRESHOLDS
+from pubplan.reproduce import OPTION_NAMES, PAPERS, Figure, Line, Reproduction, papers_named, reproduce
+from pubplan.reproduce.select import THRESHOLDS
 
 SCALE = 0.002
+PERCENTS = (1, 2, 5, 10)
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +20,9 @@ def found() -> Reproduction:
 
 
 def test_the_four_figures_are_there(found: Reproduction) -> None:
-    """Two runs against capacity, their shares of the bounds, and the times of three methods, all with values."""
+    """Two runs against capacity, their shares of the bounds, and the times of four methods, all with values."""
     assert [figure.name for figure in found.figures] == ["Fig. 1", "Fig. 2", "Fig. 3", "Fig. 4"]
-    assert [len(figure.lines) for figure in found.figures] == [8, 8, 4, 3]
+    assert [len(figure.lines) for figure in found.figures] == [8, 8, 4, 4]
     for figure in found.figures:
         assert figure.at in (PERCENTS, THRESHOLDS)
         for line in figure.lines:
@@ -64,6 +65,42 @@ def test_the_same_seed_gives_the_same_shares(found: Reproduction) -> None:
     assert again.setting["subscribers"] == 9800
 
 
+def test_times_are_compared_at_every_threshold(found: Reproduction) -> None:
+    """The notes of Fig. 4 have the paper's baseline and the incremental method against the lazy one, tau by tau."""
+    times = {line.name: line.values for line in found.figures[3].lines}
+    lazy = times["ModifiedGreedyFB3M"]
+    for name, note in (
+        ("ModifiedGreedyFB3MSlow", found.figures[3].notes[0]),
+        ("ModifiedGreedyFB3M with incremental updates", found.figures[3].notes[1]),
+    ):
+        ratios = ", ".join(f"{one / other:.3g}" for one, other in zip(times[name], lazy, strict=True))
+        assert note.startswith(f"{name} takes {ratios} times as long as ModifiedGreedyFB3M")
+        assert "at tau = 2, 27, 276, 2763" in note
+    assert "contradict" in found.figures[3].notes[2]
+    assert "medians of 3 runs" in found.figures[3].notes[3]
+
+
+def test_the_experiments_can_be_changed() -> None:
+    """Other thresholds, another capacity and another number of runs are what is planned, drawn and recorded."""
+    found = reproduce("select", SCALE, thresholds=(27, 5), capacity="20%", runs=1)
+    first, _, shares, times = found.figures
+    assert first.at == (1, 2, 5, 10, 20)
+    assert [line.name for line in first.lines[::2]] == ["tau = 27", "tau = 5"]
+    assert shares.at == times.at == (27, 5)
+    assert (found.setting["capacity"], found.setting["runs"]) == ("20%", 1)
+    # What the paper prints is about 10 %.
+    assert all(value is None for figure in found.figures for line in figure.lines for value in line.paper)
+    assert "capacity 20%" in shares.title
+    assert "single runs" in times.notes[3]
+
+
+def test_numbers_stay_with_their_threshold() -> None:
+    """The paper's numbers go by threshold, not by position; where it prints none, none is shown."""
+    shares = reproduce("select", SCALE, thresholds=(276, 3, 2763), runs=1).figures[2]
+    assert shares.lines[0].paper == (0.75, None, 0.82)
+    assert shares.lines[2].paper == (None, None, 0.9)
+
+
 def test_differences_are_told_with_their_reason() -> None:
     """0.76 is 0.01 from 0.75 and passes; 0.8 is 0.05 from it and does not."""
     lines = (Line("G", "share", (0.76, 0.8, 0.9), (0.75, 0.75, None)), Line("H", "share", (0.1, 0.2, 0.3)))
@@ -83,7 +120,7 @@ def test_all_means_every_paper() -> None:
 @pytest.fixture
 def quick(found: Reproduction, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
     """Lets the command answer with figures made before."""
-    monkeypatch.setattr("pubplan.reproduce.reproduce", lambda *_: found)
+    monkeypatch.setattr("pubplan.reproduce.reproduce", lambda *_, **__: found)
     return found
 
 
@@ -120,6 +157,24 @@ def test_the_command_answers_in_json_and_files(cli, quick: Reproduction, tmp_pat
     assert (foreign.code, "not written by pubplan" in foreign.err) == (2, True)
 
 
+def test_options_reach_the_reproduction(cli, found: Reproduction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every option of the command line becomes a value that the paper's function takes; what is not given stays out."""
+    asked: list[dict] = []
+
+    def make(*_: object, **options: object) -> Reproduction:
+        asked.append(options)
+        return found
+
+    monkeypatch.setattr("pubplan.reproduce.reproduce", make)
+    monkeypatch.setattr("pubplan.reproduce.options_of", lambda paper: tuple(OPTION_NAMES))
+    options = ["--threshold", "5,27,5", "--capacity", "20%", "--runs", 7, "--vm-type", "c3.large,m1.large"]
+    assert cli("reproduce", "select", *options, "--peak-factor", "48", "--quiet").code == 0
+    assert cli("reproduce", "select", "--peak-factor", "1.5", "--quiet").code == 0
+    given = {"thresholds": (5, 27), "capacity": "20%", "runs": 7, "vm_types": ("c3.large", "m1.large")}
+    assert asked == [{**given, "peak_factor": 48}, {"peak_factor": 1.5}]
+    assert isinstance(asked[0]["peak_factor"], int)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -130,6 +185,16 @@ def test_the_command_answers_in_json_and_files(cli, quick: Reproduction, tmp_pat
         (["select", "--scale", "nan"], "--scale must be between 0.001 and 1"),
         (["select", "--scale", "all"], "'--scale'"),
         (["select", "--conf", "x"], "--conf"),
+        (["select", "--runs", "0"], "--runs must be at least 1, not 0"),
+        (["select", "--capacity", "0.5%"], "--capacity must be at least 1%"),
+        (["select", "--capacity", "0.1"], "Did you mean '10%'"),
+        (["select", "--threshold", "27,x"], "--threshold is a whole number, or several"),
+        (["select", "--threshold", "-1"], "between 0 and"),
+        (["select", "--vm-type", "c3.large"], "'reproduce select' does not take --vm-type; it takes --threshold, "),
+        (["select", "--peak-factor", "2"], "'reproduce select' does not take --peak-factor"),
+        (["overlay", "--capacity", "10%"], "'reproduce overlay' does not take --capacity; it takes --runs"),
+        (["overlay", "--runs", "0"], "--runs must be at least 1, not 0"),
+        (["all", "--capacity", "20%"], "'reproduce provision' does not take --capacity"),
         ([], "PAPER"),
     ],
 )

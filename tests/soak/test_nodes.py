@@ -8,6 +8,9 @@ import pytest
 
 import pubplan
 from pubplan.problems.overlay import Problem, solve
+from pubplan.reproduce.overlay_figures import by_nodes
+from pubplan.reproduce.overlay_runs import DCB_M, DCBR_M, GM_M
+from pubplan.reproduce.overlay_sweeps import Bench
 
 pytestmark = pytest.mark.soak
 
@@ -21,3 +24,12 @@ def test_several_blocks_of_nodes(tmp_path: Path) -> None:
     plan = solve(problem, "dcbr-m", parameters={"parts": 3}).plan
     assert plan.num_decision_blocks("forwarding") == 2
     assert plan.record["verified"]
+
+
+def test_reproduce_with_8000_nodes() -> None:
+    """Fig. 7 has a point with 8000 nodes at the smallest scale, with low degrees and a sentence about times."""
+    degrees, _, times = by_nodes(Bench(0.001, 0))
+    assert degrees.at == times.at == (100, 8000)
+    at_8000 = {line.name: line.values[-1] for line in degrees.lines}
+    assert at_8000[GM_M] <= at_8000[DCB_M] <= at_8000[DCBR_M] <= at_8000[GM_M] + 3
+    assert any(note.startswith("With 8,000 nodes: GM-M") for note in times.notes)

@@ -20,6 +20,10 @@ Master = Annotated[
 ]
 Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting; repeatable.")]
 MethodName = Annotated[str | None, typer.Option("--method", help="See 'pubplan methods'.")]
+SetParameter = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, see 'pubplan methods'; repeatable."),
+]
 ParameterFile = Annotated[
     Path | None,
     typer.Option("--parameters", metavar="FILE", help="TOML file; its table named like the command fills in options."),

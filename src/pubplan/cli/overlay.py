@@ -19,6 +19,7 @@ from pubplan.cli.options import (
     Quiet,
     Replace,
     Seed,
+    SetParameter,
     WorkloadPath,
 )
 
@@ -57,6 +58,7 @@ def overlay(
     parts: Parts = None,
     effort: Effort = None,
     method: MethodName = None,
+    set_: SetParameter = None,
     bound: Bound = None,
     parameters: ParameterFile = None,
     no_verify: NoVerify = False,
@@ -69,10 +71,11 @@ def overlay(
     conf: Conf = None,
 ) -> None:
     """Link nodes so that every topic is connected and no node has many neighbours."""
+    from pubplan.cli.parameters import set_parameters
     from pubplan.cli.planning import planning_session, read_options, solve_with
     from pubplan.cli.show import answer
     from pubplan.engine import check_apart, check_free
-    from pubplan.planning import PLAN, make_parameters
+    from pubplan.planning import PLAN
     from pubplan.problems.overlay import FAMILY, Problem, measures_of
     from pubplan.workload import read_workload
 
@@ -82,11 +85,9 @@ def overlay(
     opened = read_workload(workload)
     problem = Problem(opened)
     chosen = FAMILY.method_for(problem, options.get("method"))
-    given = dict(zip(_OWN, (eta, coverage, parts, effort), strict=True))
-    own = options.get(chosen.name, {}) | {name: value for name, value in given.items() if value is not None}
-    make_parameters(chosen.parameters, own, f"method {chosen.name}")  # before Spark is started for nothing
+    # All that can be refused is refused before Spark is started.
+    set_parameters(chosen, options, set_, dict(zip(_OWN, (eta, coverage, parts, effort), strict=True)))
     FAMILY.bounds_for(problem, options.get("bound"))
-    options |= {chosen.name: own}
     with planning_session(opened, check, quiet, master, conf) as spark:
         result = solve_with(
             FAMILY, problem, options, out=out, seed=seed, replace=replace, verify=not no_verify, spark=spark

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,6 +71,25 @@ def solve_with(
         verify=verify,
         spark=spark,
     )
+
+
+def listed(value: Any) -> list[Any]:
+    """Several values: a list of a file, or text with commas of the command line."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return list(value) if isinstance(value, list) else [value]
+
+
+def whole_number(name: str, value: Any) -> int:
+    from pubplan.errors import InputError, one_line
+
+    if isinstance(value, bool) or not re.fullmatch(r"-?[0-9]{1,18}", str(value)):
+        raise InputError(
+            f"--{name} is a whole number, or several with commas between them, not '{one_line(str(value))}'."
+        )
+    return int(value)
 
 
 def last_sentence(result: Result, out: Path) -> str:

@@ -21,6 +21,7 @@ from pubplan.cli.options import (
     Quiet,
     Replace,
     Seed,
+    SetParameter,
     WorkloadPath,
 )
 
@@ -102,6 +103,7 @@ def provision(
     budget: Budget = None,
     what_if: WhatIf = False,
     method: MethodName = None,
+    set_: SetParameter = None,
     bound: Bound = None,
     parameters: ParameterFile = None,
     no_verify: NoVerify = False,
@@ -117,12 +119,14 @@ def provision(
 
     With several thresholds or rate factors, or with --what-if: a table of what each would cost, and no plan.
     """
+    from pubplan.cli.parameters import set_parameters
     from pubplan.cli.planning import planning_session, read_options, solve_with
     from pubplan.cli.show import answer
     from pubplan.engine import check_apart, check_free
-    from pubplan.errors import InputError
+    from pubplan.errors import InputError, unknown_name
     from pubplan.planning import PLAN
     from pubplan.problems.provision import FAMILY, Problem
+    from pubplan.problems.provision.methods import DEFAULT_METHOD
     from pubplan.workload import read_workload
 
     given = {
@@ -146,13 +150,18 @@ def provision(
     if out is None:
         if not is_table:
             raise InputError("No --out: say where to write the plan, or ask for a table with --what-if.")
-        _print_table(workload, thresholds, factors, asked, options, check, quiet, json, master, conf)
+        name = options.setdefault("method", DEFAULT_METHOD)
+        if name not in FAMILY.methods:
+            raise InputError(unknown_name("method of provision", name, FAMILY.methods))
+        set_parameters(FAMILY.methods[name], options, set_)
+        _print_table(workload, thresholds, factors, asked, options, seed, check, quiet, json, master, conf)
         return
     check_apart(out, workload)
     check_free(out, marker=PLAN, replace=replace)
     opened = read_workload(workload)
     problem = Problem(opened, threshold=thresholds[0], rate_factor=factors[0], **asked)
-    FAMILY.method_for(problem, options.get("method"))  # before Spark is started for nothing
+    # All that can be refused is refused before Spark is started.
+    set_parameters(FAMILY.method_for(problem, options.get("method")), options, set_)
     FAMILY.bounds_for(problem, options.get("bound"))
     with planning_session(opened, check, quiet, master, conf) as spark:
         result = solve_with(
@@ -163,7 +172,9 @@ def provision(
 
 def _asked(options: dict[str, Any]) -> tuple[list[int | None], list[Any], dict[str, Any]]:
     """Thresholds, rate factors, and what else the problem takes."""
-    thresholds: list[int | None] = [_whole("threshold", value) for value in _listed(options.get("threshold"))]
+    from pubplan.cli.planning import listed, whole_number
+
+    thresholds: list[int | None] = [whole_number("threshold", value) for value in listed(options.get("threshold"))]
     asked: dict[str, Any] = {
         name: options[name] for name in ("peak_factor", "message_bytes", "budget") if name in options
     }
@@ -174,26 +185,7 @@ def _asked(options: dict[str, Any]) -> tuple[list[int | None], list[Any], dict[s
     vm_types = _vm_types(options)
     if vm_types is not None:
         asked["vm_types"] = vm_types
-    return thresholds or [None], _listed(options.get("rate_factor")) or [1], asked
-
-
-def _listed(value: Any) -> list[Any]:
-    """Several values: a list of a file, or text with commas of the command line."""
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",")]
-    return list(value) if isinstance(value, list) else [value]
-
-
-def _whole(name: str, value: Any) -> int:
-    from pubplan.errors import InputError, one_line
-
-    if isinstance(value, bool) or not re.fullmatch(r"-?[0-9]{1,18}", str(value)):
-        raise InputError(
-            f"--{name} is a whole number, or several with commas between them, not '{one_line(str(value))}'."
-        )
-    return int(value)
+    return thresholds or [None], listed(options.get("rate_factor")) or [1], asked
 
 
 def _seconds(text: str) -> str:
@@ -208,11 +200,12 @@ def _seconds(text: str) -> str:
 
 def _vm_types(options: dict[str, Any]) -> Sequence[VmType] | None:
     """The VM types named; all of a catalogue file where none is named; None for the default."""
+    from pubplan.cli.planning import listed
     from pubplan.problems.provision import find_vm_types
     from pubplan.problems.provision.catalogue import read_catalogue
 
     path = Path(options["catalogue"]) if "catalogue" in options else None
-    names = [str(name) for name in _listed(options.get("vm_type"))]
+    names = [str(name) for name in listed(options.get("vm_type"))]
     if names:
         return find_vm_types(names, path)
     return None if path is None else tuple(read_catalogue(path).values())
@@ -224,6 +217,7 @@ def _print_table(
     factors: Sequence[Any],
     asked: dict[str, Any],
     options: dict[str, Any],
+    seed: int,
     check: bool,
     quiet: bool,
     json: bool,
@@ -233,19 +227,19 @@ def _print_table(
     from pubplan.cli.planning import planning_session
     from pubplan.cli.show import answer
     from pubplan.problems.provision import what_if as run
-    from pubplan.problems.provision.methods import DEFAULT_METHOD
     from pubplan.workload import read_workload
 
     opened = read_workload(path)
-    method = options.get("method")
+    method = options["method"]
     with planning_session(opened, check, quiet, master, conf) as spark:
         found = run(
             opened,
             thresholds=thresholds,
             rate_factors=factors,
             method=method,
-            parameters=options.get(method or DEFAULT_METHOD),
+            parameters=options.get(method),
             bound=options.get("bound"),
+            seed=seed,
             spark=spark,
             **asked,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,6 +34,24 @@ Scale = Annotated[
         show_default=False,
     ),
 ]
+Threshold = Annotated[
+    str | None,
+    typer.Option("--threshold", metavar="N[,N…]", help="select, provision: thresholds instead of the paper's."),
+]
+Capacity = Annotated[
+    str | None,
+    typer.Option("--capacity", help="select: a share of the total cost such as 20% instead of the paper's 10%."),
+]
+VmTypes = Annotated[
+    str | None, typer.Option("--vm-type", metavar="T[,T…]", help="provision: VM types instead of the paper's.")
+]
+PeakFactor = Annotated[
+    float | None, typer.Option("--peak-factor", metavar="F", help="provision: peak to mean traffic, instead of 480.")
+]
+Runs = Annotated[
+    int | None,
+    typer.Option("--runs", metavar="N", help="select, overlay: runs per setting; times are their medians."),
+]
 OutOrNone = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Also write figures.json and page.html here; must not exist yet."),
@@ -43,6 +61,11 @@ OutOrNone = Annotated[
 def reproduce(
     paper: Paper,
     scale: Scale = None,
+    threshold: Threshold = None,
+    capacity: Capacity = None,
+    vm_type: VmTypes = None,
+    peak_factor: PeakFactor = None,
+    runs: Runs = None,
     out: OutOrNone = None,
     seed: Seed = 0,
     replace: Replace = False,
@@ -56,21 +79,41 @@ def reproduce(
     from pubplan.cli.session import maybe_spark
     from pubplan.cli.show import answer
     from pubplan.engine import check_free
-    from pubplan.reproduce import papers_named
+    from pubplan.reproduce import check_options, papers_named
     from pubplan.reproduce import reproduce as make
 
     papers = papers_named(paper)
+    options = _options(threshold, capacity, vm_type, peak_factor, runs)
+    check_options(papers, options)
     if out is not None:
         check_free(out, marker=FIGURES, replace=replace)
     # Times are compared, so Spark is started only when asked for.
     with showing_progress(quiet), maybe_spark(master, conf, num_blocks=0) as spark:
-        found = [make(name, scale, seed, spark) for name in papers]
+        found = [make(name, scale, seed, spark, **options) for name in papers]
     value = {"format": FORMAT, "papers": [each.to_dict() for each in found]}
     text = "\n\n".join(_text(each) for each in found)
     if out is not None:
         _write(out, replace, value, found)
         text += f"\n\nFigures written to {out}"
     answer(value, text, json)
+
+
+def _options(
+    threshold: str | None, capacity: str | None, vm_type: str | None, peak_factor: float | None, runs: int | None
+) -> dict[str, Any]:
+    """What was given, by the names of the reproduction."""
+    from pubplan.cli.planning import listed, whole_number
+
+    given = {
+        "thresholds": None
+        if threshold is None
+        else tuple(dict.fromkeys(whole_number("threshold", value) for value in listed(threshold))),
+        "capacity": capacity,
+        "vm_types": None if vm_type is None else tuple(listed(vm_type)),
+        "peak_factor": int(peak_factor) if peak_factor and peak_factor.is_integer() else peak_factor,
+        "runs": runs,
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _write(out: Path, replace: bool, value: object, found: list[Reproduction]) -> None:

@@ -19,6 +19,7 @@ from pubplan.cli.options import (
     Quiet,
     Replace,
     Seed,
+    SetParameter,
     WorkloadPath,
 )
 
@@ -55,7 +56,7 @@ Satisfy = Annotated[
 WithCurve = Annotated[
     bool, typer.Option("--curve", help="Also print the satisfied share at smaller capacities, and the knee.")
 ]
-Bound = Annotated[str | None, typer.Option("--bound", help="lagrangian (the default), paper, mip or none.")]
+Bound = Annotated[str | None, typer.Option("--bound", help="lagrangian (the default), paper, search or none.")]
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "capacity": (str, int),
@@ -79,6 +80,7 @@ def select(
     satisfy: Satisfy = None,
     curve: WithCurve = False,
     method: MethodName = None,
+    set_: SetParameter = None,
     bound: Bound = None,
     parameters: ParameterFile = None,
     no_verify: NoVerify = False,
@@ -91,6 +93,7 @@ def select(
     conf: Conf = None,
 ) -> None:
     """Serve the topics that satisfy most subscribers within a capacity."""
+    from pubplan.cli.parameters import set_parameters
     from pubplan.cli.planning import planning_session, read_options, solve_with
     from pubplan.cli.show import answer
     from pubplan.engine import check_apart, check_free
@@ -122,7 +125,9 @@ def select(
     check_free(out, marker=PLAN, replace=replace)
     opened = read_workload(workload)
     problem = Problem(opened, **{name: options[name] for name in _KINDS if name in options})
-    chosen = FAMILY.method_for(problem, options.get("method"))  # before Spark is started for nothing
+    # All that can be refused is refused before Spark is started.
+    chosen = FAMILY.method_for(problem, options.get("method"))
+    set_parameters(chosen, options, set_)
     FAMILY.bounds_for(problem, options.get("bound"))
     with planning_session(opened, check, quiet, master, conf) as spark:
         if satisfy is not None:

@@ -3,11 +3,12 @@ Overlays for Topic-based Publish/Subscribe Systems* (ICDCS 2011), section VI.
 
 A node wants between 10 and 90 topics unless another range is asked for, every number equally likely; it draws them one
 after the other without replacement, topic i with probability proportional to q_i. The paper gives the range and the
-q_i; that sizes are uniform in the range is our reading.
+kind of q_i; that sizes are uniform in the range is our reading, and so is the rate of the exponential q_i.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +26,23 @@ SIZES: Sizes = (10, 90)
 """The fewest and the most topics of a node."""
 
 MAX_NODES, MAX_TOPICS = 999_999_999, 1_000_000
+LARGEST_NUMBER = 100
+"""The largest exponent or rate of a distribution; beyond it every node would want the same first topics."""
 _KEYS_AT_ONCE = 1 << 22
 
 
-def nodes_shape(name: str, log_shares: npt.NDArray[np.float64], num_nodes: int, seed: int, sizes: Sizes) -> Shape:
+def nodes_shape(
+    name: str,
+    log_shares: npt.NDArray[np.float64],
+    num_nodes: int,
+    seed: int,
+    sizes: Sizes,
+    others: Mapping[str, Any] | None = None,
+) -> Shape:
     """``num_nodes`` nodes that draw from topics with probabilities proportional to exp(``log_shares``).
+
+    Args:
+        others: parameters of the distribution that the manifest records.
 
     Raises:
         InputError: ``sizes`` is not a range of numbers from 1 on.
@@ -41,6 +54,7 @@ def nodes_shape(name: str, log_shares: npt.NDArray[np.float64], num_nodes: int, 
     parameters: dict[str, Any] = {"nodes": num_nodes, "topics": num_topics, "seed": seed}
     if sizes != SIZES:
         parameters["sizes"] = list(sizes)
+    parameters |= others or {}
     return Shape(name, parameters, np.ones(num_topics, dtype=np.int64), num_nodes, drawing.draw)
 
 
@@ -49,6 +63,12 @@ def check_size(num_nodes: int, num_topics: int) -> None:
         raise InputError(f"--nodes and --topics must be at least 1, not {num_nodes} and {num_topics}.")
     if num_nodes > MAX_NODES or num_topics > MAX_TOPICS:
         raise InputError(f"At most {MAX_NODES:,} nodes and {MAX_TOPICS:,} topics can be drawn.")
+
+
+def check_number(name: str, value: float) -> None:
+    """Refuse an exponent or a rate that is negative, not a number, or absurdly large."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_NUMBER:
+        raise InputError(f"--{name} is a number from 0 to {LARGEST_NUMBER}, not {value}.")
 
 
 @dataclass(frozen=True)

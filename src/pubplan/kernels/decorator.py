@@ -50,7 +50,7 @@ def cache_directory() -> Path:
 
 def _sources_hash() -> str:
     state = hashlib.sha256()
-    for source in sorted([*_PACKAGE.glob("kernels/*.py"), *_PACKAGE.glob("problems/*/kernels.py")]):
+    for source in sorted([*_PACKAGE.glob("kernels/*.py"), *_PACKAGE.glob("problems/*/kernels*.py")]):
         content = source.read_bytes()
         state.update(f"{source.relative_to(_PACKAGE)}/{len(content)}/".encode())
         state.update(content)

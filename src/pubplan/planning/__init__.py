@@ -6,7 +6,8 @@ from pubplan.planning.diff import Diff, TableDiff, diff_plans
 from pubplan.planning.parameters import NoParameters, make_parameters, read_parameters
 from pubplan.planning.plan import PLAN, Plan, read_plan
 from pubplan.planning.recompute import sums_by_row, wrong_columns
-from pubplan.planning.registry import Bound, Family, Method
+from pubplan.planning.registry import BlockSchema, Bound, Family, Method
+from pubplan.planning.replan import replan
 from pubplan.planning.seconds import planning_seconds, stage_seconds
 from pubplan.planning.solve import Result, solve_problem
 from pubplan.planning.values import (
@@ -26,6 +27,7 @@ from pubplan.planning.verify import check_answers, check_fresh, verify_plan
 __all__ = [
     "MAX_ENUMERATED",
     "PLAN",
+    "BlockSchema",
     "BlockTable",
     "Bound",
     "Certificate",
@@ -53,6 +55,7 @@ __all__ = [
     "planning_seconds",
     "read_parameters",
     "read_plan",
+    "replan",
     "solve_problem",
     "stage_seconds",
     "sums_by_row",

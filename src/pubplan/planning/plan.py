@@ -68,23 +68,25 @@ class Plan:
         Raises:
             InputError: it cannot be read, or does not have the columns of ``schema``.
         """
-        return self._checked(table, read_parquet(self.path / "decisions" / f"{table}.parquet"), schema)
+        path = self.path / "decisions" / f"{table}.parquet"
+        return self._checked(f"the decisions '{table}' are damaged", read_parquet(path), schema)
 
     def decisions_block(self, table: str, block: int, schema: pa.Schema | None = None) -> pa.Table:
         """One block of a table of decisions that is written in blocks; raises as :meth:`decisions`."""
-        return self._checked(table, read_block(self.path / "decisions" / table, block), schema)
+        read = read_block(self.path / "decisions" / table, block)
+        return self._checked(f"the decisions '{table}' are damaged", read, schema)
 
     def num_decision_blocks(self, table: str) -> int:
         """How many blocks a table of decisions has."""
         return sum(name.startswith(f"decisions/{table}/") for name in self.record["files"])
 
-    def _checked(self, table: str, found: pa.Table, expected: pa.Schema | None) -> pa.Table:
+    def _checked(self, damage: str, table: pa.Table, expected: pa.Schema | None) -> pa.Table:
         if expected is None:
-            return found
-        if not found.schema.equals(expected) or any(column.null_count for column in found.columns):
-            names = ", ".join(f"{field.name} {field.type}" for field in found.schema)
-            raise InputError(f"{self.path}: the decisions '{table}' are damaged; their columns are {names}.")
-        return found
+            return table
+        if not table.schema.equals(expected) or any(column.null_count for column in table.columns):
+            columns, needed = (", ".join(f"{f.name} {f.type}" for f in schema) for schema in (table.schema, expected))
+            raise InputError(f"{self.path}: {damage}; the columns are {columns}, expected {needed}, without nulls.")
+        return table
 
     def certificate(self, name: str) -> Certificate:
         """A certificate as it was written, without its blocks.
@@ -100,8 +102,15 @@ class Plan:
             raise InputError(f"{path} is damaged: it must hold an exact bound and its evidence.")
         return Certificate(name, Exact(**raw["bound"]), raw["evidence"])
 
-    def certificate_block(self, name: str, table: str, block: int) -> pa.Table:
-        return read_block(self.path / "certificate" / f"{name}-{table}", block)
+    def certificate_block(self, name: str, table: str, block: int, schema: pa.Schema | None = None) -> pa.Table:
+        """One block of a table of evidence.
+
+        Raises:
+            InputError: it cannot be read, or does not have the columns of ``schema``.
+        """
+        folder = f"{name}-{table}"
+        read = read_block(self.path / "certificate" / folder, block)
+        return self._checked(f"the evidence '{folder}' is damaged", read, schema)
 
     def trajectory(self) -> pa.Table | None:
         path = self.path / TRAJECTORY
@@ -135,12 +144,16 @@ class Plan:
 
     def content_digest(self) -> str:
         """The digest of what the plan says, recomputed from its files."""
-        names = [name for name in self.record["files"] if name.endswith(".parquet")]
-        digests = map_blocks(lambda place: digest_table(read_parquet(self.path / names[place])), len(names))
         certificates = {
             name: read_json_object(self.path / "certificate" / f"{name}.json") for name in self.record["bounds"]
         }
-        return _content_digest(self.record, dict(zip(names, digests, strict=True)), certificates)
+        return _content_digest(self.record, self.table_digests(), certificates)
+
+    def table_digests(self) -> dict[str, str]:
+        """The digests of all tables, by file: of what they hold, not of how that is encoded."""
+        names = [name for name in self.record["files"] if name.endswith(".parquet")]
+        digests = map_blocks(lambda number: digest_table(read_parquet(self.path / names[number])), len(names))
+        return dict(zip(names, digests, strict=True))
 
 
 def write_plan(
@@ -244,11 +257,7 @@ def read_plan(path: str | Path) -> Plan:
     trouble = record_trouble(record)
     if trouble:
         raise InputError(f"{directory / PLAN} is damaged: {trouble}.")
-    found = {
-        str(file.relative_to(directory))
-        for file in directory.rglob("*")
-        if file.is_file() and file.name not in (PLAN, RUN)
-    }
+    found = {str(file.relative_to(directory)) for file in directory.rglob("*") if file.is_file()} - {PLAN, RUN}
     expected = set(record["files"])
     if found != expected:
         wrong = sorted(found ^ expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -31,6 +31,8 @@ class Method:
         applies: for which problems it is meant, in words.
         refusal: says why the method cannot answer a problem, or None when it can.
         parameters: the dataclass of its own parameters.
+        certificates: the bounds without which a plan may not go under the method's name, because they prove what the
+            name promises; the method computes them itself.
     """
 
     name: str
@@ -42,6 +44,18 @@ class Method:
     applies: str
     refusal: Callable[[Any], str | None] = lambda problem: None
     parameters: type = NoParameters
+    certificates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BlockSchema:
+    """A table of evidence in blocks: its columns, and what its rows are numbered by.
+
+    Rows that belong to neither topics nor subscribers are the evidence's: it has as many blocks as it takes.
+    """
+
+    schema: pa.Schema
+    by: Literal["topics", "subscribers", "evidence"] = "subscribers"
 
 
 @dataclass(frozen=True)
@@ -52,12 +66,16 @@ class Bound:
         run: takes the problem, a method's draft and a Spark session or None; may find other bounds along the way.
         refusal: says why the bound does not hold for a problem, or None when it does.
         beside: bounds that are computed along with this one where they hold.
+        evidence: the keys of its evidence.
+        tables: the tables of its evidence.
     """
 
     name: str
     run: Callable[[Any, Draft, SparkSession | None], tuple[Certificate, ...]]
     refusal: Callable[[Any], str | None] = lambda problem: None
     beside: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    tables: Mapping[str, BlockSchema] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,6 +91,8 @@ class Family:
         restore: the problem that a plan's parameters describe, on a given workload.
         decisions: for each table of decisions its schema, and the column with the ids by which plans are compared, if
             they are compared row by row.
+        blocks: the schemas of tables of decisions that are written in blocks of subscribers.
+        trajectory: the schema of the order of choice, which every plan then has, or None.
         compare: what else changes from one plan to another, or None if nothing does.
     """
 
@@ -85,6 +105,8 @@ class Family:
     verify: Callable[[Any, Plan, SparkSession | None], Verdict]
     restore: Callable[[Workload, Mapping[str, Any]], Problem]
     decisions: Mapping[str, tuple[pa.Schema, str | None]]
+    blocks: Mapping[str, pa.Schema] = field(default_factory=dict)
+    trajectory: pa.Schema | None = None
     explain: Mapping[str, Callable[[Any, Plan, str, SparkSession | None], Explanation]] = field(default_factory=dict)
     measures: Callable[[Plan, str], Mapping[str, pa.ChunkedArray]] = lambda plan, table: {}
     compare: Callable[[Plan, Plan], Explanation | None] = lambda old, new: None

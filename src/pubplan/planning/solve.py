@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
@@ -26,7 +26,7 @@ from pubplan.engine import (
 from pubplan.errors import Reason, VerificationFailed
 from pubplan.planning.parameters import make_parameters
 from pubplan.planning.plan import PLAN, RUN, Plan, write_plan
-from pubplan.planning.registry import Family
+from pubplan.planning.registry import Bound, Family, Method
 from pubplan.planning.values import Exact, Problem
 from pubplan.planning.verify import verify_plan
 
@@ -105,18 +105,7 @@ def solve_problem(
     timings = Timings()
     staging = whole_directory(target, marker=PLAN, replace=replace)
     with MemoryMeter() as meter, listening(timings), staging as draft_at:
-        with working_in(draft_at):
-            with stage(f"planning with {chosen.name}"):
-                draft = chosen.run(problem, own, seed, spark)
-            certificates = draft.certificates
-            with stage("bounding"):
-                for wanted in bounds:
-                    if all(certificate.name != wanted.name for certificate in certificates):
-                        certificates += wanted.run(problem, draft, spark)
-            draft = family.finish(problem, draft, certificates)
-            with stage("writing"):
-                own_values = asdict(own)
-                plan = write_plan(draft_at, family.name, problem, chosen, own_values, seed, draft, certificates, spark)
+        plan = plan_into(draft_at, family, problem, chosen, own, seed, bounds, spark)
         if verify:
             verdict = verify_plan(family, problem, plan, spark)
             if not verdict.ok:
@@ -125,6 +114,32 @@ def solve_problem(
         write_json(draft_at / PLAN, record)
         write_json(draft_at / RUN, _run(problem, timings, meter, spark))
     return Result(problem, dataclasses.replace(plan, path=target, record=record, keeper=keeper))
+
+
+def plan_into(
+    directory: Path,
+    family: Family,
+    problem: Problem,
+    method: Method,
+    parameters: Any,
+    seed: int,
+    bounds: Iterable[Bound],
+    spark: SparkSession | None,
+) -> Plan:
+    """Run a method with its parameters, bound what it gives, and write an unverified plan into ``directory``."""
+    with working_in(directory):
+        with stage(f"planning with {method.name}"):
+            draft = method.run(problem, parameters, seed, spark)
+        certificates = draft.certificates
+        with stage("bounding"):
+            for wanted in bounds:
+                if all(certificate.name != wanted.name for certificate in certificates):
+                    certificates += wanted.run(problem, draft, spark)
+        draft = family.finish(problem, draft, certificates)
+        with stage("writing"):
+            return write_plan(
+                directory, family.name, problem, method, asdict(parameters), seed, draft, certificates, spark
+            )
 
 
 @cache

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from pubplan.engine import stage, working_in
 from pubplan.errors import InputError, Reason, StalePlan
+from pubplan.planning.contents import wrong_contents
 from pubplan.planning.parameters import make_parameters
 from pubplan.planning.plan import Plan
 from pubplan.planning.registry import Family
@@ -25,13 +27,25 @@ def verify_plan(family: Family, problem: Problem, plan: Plan, spark: SparkSessio
         InputError: the plan is of another family, or answers another problem.
     """
     check_answers(family, problem, plan)
-    unknown = sorted(plan.record["bounds"].keys() - family.bounds.keys())
-    if unknown:
-        known = ", ".join(family.bounds)
-        return Verdict(plan.exact, tuple(Reason("bound is known", known, name, "bounds") for name in unknown))
+    violations = [*_wrong_bounds(family, problem, plan), *_wrong_method(family, problem, plan)]
+    if not violations:
+        violations = [*wrong_contents(family, problem.workload, plan)]
+    if violations:
+        return Verdict(plan.exact, tuple(violations))
     with stage("verifying"), working_in(plan.path.parent):
         verdict = family.verify(problem, plan, spark)
-    return replace(verdict, violations=(*verdict.violations, *_false_statements(family, problem, plan, verdict)))
+    return replace(verdict, violations=(*verdict.violations, *_false_statements(problem, plan, verdict)))
+
+
+def _wrong_bounds(family: Family, problem: Problem, plan: Plan) -> Iterator[Reason]:
+    """Bounds that the family does not know, or that do not hold for such a problem."""
+    for name in sorted(plan.record["bounds"]):
+        if name not in family.bounds:
+            yield Reason("bound is known", ", ".join(family.bounds), name, "bounds")
+            continue
+        refusal = family.bounds[name].refusal(problem)
+        if refusal is not None:
+            yield Reason("bound holds for the problem", refusal, name, "bounds")
 
 
 def check_fresh(plan: Plan, workload: Workload) -> None:
@@ -60,7 +74,7 @@ def check_answers(family: Family, problem: Problem, plan: Plan) -> None:
         raise InputError(f"{plan.path} answers another problem: {names} differ.")
 
 
-def _false_statements(family: Family, problem: Problem, plan: Plan, verdict: Verdict) -> list[Reason]:
+def _false_statements(problem: Problem, plan: Plan, verdict: Verdict) -> list[Reason]:
     record = plan.record
     found = [Reason("file unchanged", "as written", "other content", name) for name in plan.changed_files()]
     if plan.exact != verdict.objective:
@@ -85,17 +99,19 @@ def _false_statements(family: Family, problem: Problem, plan: Plan, verdict: Ver
         "workload": {"kind": problem.workload.kind, "digest": problem.workload.digest},
     }
     found += [Reason(f"{k} as recomputed", str(v), str(record[k]), k) for k, v in said.items() if record[k] != v]
-    found += _wrong_method(family, problem, plan)
     if not found and plan.content_digest() != plan.digest:
         found.append(Reason("digest as recomputed", plan.content_digest()[:12], plan.digest[:12], "digest"))
     return found
 
 
 def _wrong_method(family: Family, problem: Problem, plan: Plan) -> list[Reason]:
-    """The method exists, answers such problems, and has the parameters that the plan names."""
+    """The method exists, answers such problems, proves what its name promises, and has the plan's parameters."""
     method = family.methods.get(plan.method)
     if method is None or method.refusal(problem) is not None:
         return [Reason("method answers the problem", ", ".join(family.methods), plan.method, "method")]
+    missing = [name for name in method.certificates if name not in plan.record["bounds"]]
+    if missing:
+        return [Reason("certificates that the method promises", ", ".join(missing), "none", "bounds")]
     asked = problem.to_parameters()
     own = {name: value for name, value in plan.record["parameters"].items() if name not in asked}
     try:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from pubplan.engine import stage
 from pubplan.reproduce.figures import Figure, Line, Unit
-from pubplan.reproduce.overlay_runs import GM_M, Planner, Run, Setting, measured
+from pubplan.reproduce.overlay_runs import GM_M, LONG_RUN, TIMINGS, Planner, Run, Setting, measured
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 MOST_NODES, LEAST_NODES = 8000, 100
+LARGE_NODES = MOST_NODES
+"""Where the paper's claims are checked at any scale."""
 
 Points = Mapping[int, tuple[Setting, Mapping[str, Planner]]]
 """Who plans for what, at each x. GM-M always does."""
@@ -21,9 +23,10 @@ Points = Mapping[int, tuple[Setting, Mapping[str, Planner]]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """Runs by x and planner; ``label`` tells it from others in the same figure."""
+    """Averages of some runs by x and planner; ``label`` distinguishes it from others in the same figure."""
 
     runs: Mapping[int, Mapping[str, Run]]
+    num_runs: int = 1
     label: str = ""
 
     @property
@@ -47,35 +50,54 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Bench:
-    """At which scale, with which seed and where overlays are planned."""
+    """At which scale, with which seed, where and how often overlays are planned.
+
+    Attributes:
+        num_runs: how often to plan for every setting, with other nodes each time; None is what the scale suggests.
+    """
 
     scale: float
     seed: int
     spark: SparkSession | None = None
+    num_runs: int | None = None
 
-    def runs(self, at_full_scale: int, least: int = 1) -> int:
+    def runs(self, at_full_scale: int = 1, least: int = 1) -> int:
         """How often to plan for the same setting."""
-        return max(least, round(self.scale * at_full_scale))
+        return self.num_runs or max(least, round(self.scale * at_full_scale))
 
     def counts(self, *nodes: int) -> tuple[int, ...]:
         """Counts of nodes to go through, each shrunk; those that shrink to the same are one."""
         return tuple(dict.fromkeys(max(LEAST_NODES, round(self.scale * count)) for count in nodes))
 
+    @property
+    def large_nodes(self) -> int:
+        return LARGE_NODES
+
     def nodes(self, count: int) -> int:
         """A count of nodes that stays unless it is too large."""
         return min(count, max(LEAST_NODES, round(self.scale * MOST_NODES)))
 
-    def sweep(self, name: str, points: Points, num_runs: int = 1, label: str = "") -> Sweep:
-        """Plan ``num_runs`` times at each point, with other nodes each time."""
+    def sweep(self, name: str, points: Points, runs: int | None = None, label: str = "") -> Sweep:
+        """Plan ``runs`` times at each point, with other nodes each time."""
+        num_runs = runs or self.runs()
         found = {}
         with stage(f"planning for {name}" + (f", {label}" if label else ""), num_runs * len(points)) as advance:
             for x, (setting, planners) in points.items():
-                runs = []
+                runs_at = []
                 for number in range(num_runs):
-                    runs.append(measured(setting, planners, self.seed + number, self.spark))
+                    runs_at.append(measured(setting, planners, self.seed + number, self.spark))
                     advance(1)
-                found[x] = {each: Run.average([run[each] for run in runs]) for each in planners}
-        return Sweep(found, label)
+                found[x] = {each: Run.average([run[each] for run in runs_at]) for each in planners}
+        return Sweep(found, num_runs, label)
+
+
+def timing_note(num_runs: int) -> str:
+    """What was timed how often."""
+    nodes = "one set of nodes" if num_runs == 1 else f"{num_runs} sets of nodes"
+    return (
+        f"Times are CPU seconds of all cores together (on Spark, seconds): medians over {nodes} per setting, of "
+        f"{TIMINGS} runs on each, or of one if that takes more than {LONG_RUN:g} s."
+    )
 
 
 def degree(run: Run) -> float:
@@ -125,7 +147,8 @@ class Charts:
         return self.of("mean degree", "links per node", "mean degree", values, *notes, unit="number")
 
     def times(self, *notes: str) -> Figure:
-        return self.of("time against GM-M", "% of the time of GM-M", "time", Sweep.times, *notes, unit="percent")
+        said = (*notes, timing_note(self.sweeps[0].num_runs))
+        return self.of("time against GM-M", "% of the time of GM-M", "time", Sweep.times, *said, unit="percent")
 
     def known(self, *notes: str) -> Figure:
         def values(sweep: Sweep, name: str) -> list[float]:

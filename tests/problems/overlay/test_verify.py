@@ -26,7 +26,7 @@ from oracles.overlay import (
 
 import pubplan
 from pubplan.planning import Plan
-from pubplan.problems.overlay import Problem, solve, verify
+from pubplan.problems.overlay import FAMILY, Problem, solve, verify
 from pubplan.problems.overlay.verify_trees import _depths
 
 CASE = Case(
@@ -105,8 +105,15 @@ def first_other(values: list) -> list:
         ("links", "node_id", lambda values: ["z", *values[1:]], "names of nodes"),
         ("division", "known", first_other, "known as recomputed"),
         ("division", "bulk", first_other, "bulk as recomputed"),
-        ("division", "eta", first_other, "parts as eta says"),
-        ("division", "coverage", lambda values: [9], "topics of parts represented"),
+        ("division", "eta", first_other, "eta as recomputed"),
+        ("division", "coverage", lambda values: [9], "coverage as recomputed"),
+        ("division", "coverage", lambda values: [-1], "coverage as recomputed"),
+        ("division", "eta", lambda values: [-1], "eta as recomputed"),
+        ("division", "parts", lambda values: [2**31 - 1], "number of parts"),
+        ("division", "parts", lambda values: [-1], "number of parts"),
+        ("nodes", "representative", lambda values: [True] * len(values), "only nodes of parts represent them"),
+        ("topics", "diameter", lambda values: [-1] * len(values), "diameter computed"),
+        ("topics", "diameter", lambda values: [-7, *values[1:]], "diameter computed"),
     ],
 )
 def test_wrong_numbers_are_named(
@@ -119,7 +126,98 @@ def test_wrong_numbers_are_named(
 def test_a_second_division_is_refused(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     twice = {"decisions/division.parquet": lambda table: pa.concat_tables([table, table])}
     forged = forge(plan, tmp_path / "forged", tables=twice)
-    assert "one division, or none" in {reason.limit for reason in verify(problem, forged).violations}
+    assert "rows of the division" in {reason.limit for reason in verify(problem, forged).violations}
+
+
+def test_a_division_is_missed(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """A plan of a method that divides nodes says how, and one of a method that does not has nothing to say."""
+    without = {
+        "decisions/division.parquet": lambda table: table.slice(0, 0),
+        "decisions/nodes.parquet": lambda table: column("part", lambda values: [-1] * len(values))(
+            column("representative", lambda values: [False] * len(values))(table)
+        ),
+    }
+    forged = forge(plan, tmp_path / "forged", tables=without)
+    assert "rows of the division" in {reason.limit for reason in verify(problem, forged).violations}
+    undivided = solve(problem, "gm-m").plan
+    added = {"decisions/division.parquet": lambda table: plan.decisions("division")}
+    forged = forge(undivided, tmp_path / "added", tables=added)
+    assert "rows of the division" in {reason.limit for reason in verify(problem, forged).violations}
+
+
+@pytest.mark.parametrize(("name", "value"), [("eta", 3), ("parts", 3), ("coverage", 2), ("parts", None), ("eta", 1)])
+def test_divisions_are_what_was_asked_for(
+    problem: Problem, plan: Plan, tmp_path: Path, name: str, value: int | None
+) -> None:
+    """A plan whose parameters say otherwise is refused; two parts may also have been chosen by the method."""
+    forged = forge(plan, tmp_path / "forged", record={"parameters": {**plan.record["parameters"], name: value}})
+    assert verify(problem, forged).ok == (value is None)
+
+
+@pytest.mark.parametrize("value", [None, 10**39], ids=str)
+def test_coverages_that_cannot_be_asked_for_are_refused(
+    problem: Problem, plan: Plan, tmp_path: Path, value: int | None
+) -> None:
+    """No number, or one that fits no array."""
+    forged = forge(plan, tmp_path / "forged", record={"parameters": {**plan.record["parameters"], "coverage": value}})
+    assert not verify(problem, forged).ok
+
+
+def test_missing_nodes_are_named(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """A table of nodes with a row too few is wrong, and nothing looks up a node in it."""
+    forged = forge(plan, tmp_path / "forged", tables={"decisions/nodes.parquet": lambda table: table.slice(1)})
+    assert "rows" in {reason.limit for reason in verify(problem, forged).violations}
+
+
+def test_the_bulk_share_is_recomputed(tmp_path: Path) -> None:
+    """Of ten nodes at most two are bulk: with 1, 1, 2, 2, 3, 3, 4, 4, 5 and 6 topics the least eta is 4."""
+    sizes = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6)
+    case = Case({f"n{number}": tuple("uvwxyz"[:size]) for number, size in enumerate(sizes)})
+    problem = case.problem(tmp_path)
+    plan = solve(problem, "dcb-m", parameters={"parts": 2}).plan
+    assert plan.decisions("division")["eta"].to_pylist() == [4]
+    forged = forge(plan, tmp_path / "f", record={"parameters": {**plan.record["parameters"], "eta": 5}})
+    assert "eta as recomputed" in {reason.limit for reason in verify(problem, forged).violations}
+
+
+def trajectory(change: Callable[[pa.Table], pa.Table]) -> dict[str, Callable[[pa.Table], pa.Table]]:
+    return {"trajectory.parquet": change}
+
+
+@pytest.mark.parametrize("method", FAMILY.methods)
+def test_the_order_of_choice_is_replayed(problem: Problem, tmp_path: Path, method: str) -> None:
+    """Turned around, links would have joined other topics; no phase but that of the method fits."""
+    plan = solve(problem, method).plan
+    reverse = lambda table: table.take(pa.array(range(table.num_rows)[::-1]))  # noqa: E731
+    forged = forge(plan, tmp_path / "reversed", tables=trajectory(reverse))
+    assert "joined as recomputed" in {reason.limit for reason in verify(problem, forged).violations}
+    elsewhere = column("phase", lambda values: ["part" if value == "greedy" else "greedy" for value in values])
+    forged = forge(plan, tmp_path / "phases", tables=trajectory(elsewhere))
+    assert {reason.limit for reason in verify(problem, forged).violations} <= {
+        *("links chosen in the phase greedy", "links chosen in the phase ring"),
+        *("phases fit the nodes of their links", "parts are combined after all of them"),
+    }
+    assert not verify(problem, forged).ok
+
+
+def test_joins_move_between_links_only_in_truth(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """One join more here and one less there keeps the sum, and is noticed; a null is damage."""
+    values = plan.trajectory()["joined"].to_pylist()
+    giver = next(place for place, value in enumerate(values) if value > 1)
+    taker = next(place for place in range(len(values)) if place != giver)
+    moved = [value - (place == giver) + (place == taker) for place, value in enumerate(values)]
+    forged = forge(plan, tmp_path / "moved", tables=trajectory(column("joined", lambda old: moved)))
+    assert "joined as recomputed" in {reason.limit for reason in verify(problem, forged).violations}
+    forged = forge(plan, tmp_path / "null", tables=trajectory(column("joined", lambda old: [None, *old[1:]])))
+    assert "columns without nulls" in {reason.limit for reason in verify(problem, forged).violations}
+
+
+@pytest.mark.parametrize("value", [-1, 10**9, 2**62])
+def test_claimed_degrees_do_not_size_anything(problem: Problem, plan: Plan, tmp_path: Path, value: int) -> None:
+    """A degree that no node has is refused, and no array is made as large as it."""
+    record = {"exact": {"value": value, "scale": 1}, "objective": float(value)}
+    forged = forge(plan, tmp_path / "forged", record=record)
+    assert "objective as recomputed" in {reason.limit for reason in verify(problem, forged).violations}
 
 
 def parents(change: Callable[[list[list[int]]], list[list[int]]]) -> dict[str, Callable[[pa.Table], pa.Table]]:
@@ -151,7 +249,8 @@ def test_blocks_of_forwarding_are_counted(problem: Problem, plan: Plan) -> None:
     """A plan that does not list its forwarding tells nobody what to forward."""
     left = {name: sha256 for name, sha256 in plan.record["files"].items() if "forwarding" not in name}
     forged = Plan(plan.path, {**plan.record, "files": left})
-    assert "blocks of forwarding" in {reason.limit for reason in verify(problem, forged).violations}
+    (violation,) = verify(problem, forged).violations
+    assert (violation.limit, violation.where) == ("file expected", "decisions/forwarding/00000.parquet")
 
 
 @pytest.mark.parametrize("bound", ["forced", "joins", "node"])
@@ -166,11 +265,16 @@ def test_other_bounds_than_recomputed_are_named(
     assert "bound as recomputed" in {reason.limit for reason in verify(problem, forged).violations}
 
 
-def test_other_evidence_is_named(problem: Problem, plan: Plan, tmp_path: Path) -> None:
-    def change(content: dict) -> dict:
-        return {**content, "evidence": {**content["evidence"], "joins": 1}}
+@pytest.mark.parametrize(("bound", "key", "value"), [("joins", "joins", 1), ("forced", "links", True)])
+def test_other_evidence_is_named(
+    problem: Problem, plan: Plan, tmp_path: Path, bound: str, key: str, value: object
+) -> None:
+    """f and g are alone in w and force one link: "true" is not 1."""
 
-    forged = forge(plan, tmp_path / "forged", certificates={"joins": change})
+    def change(content: dict) -> dict:
+        return {**content, "evidence": {**content["evidence"], key: value}}
+
+    forged = forge(plan, tmp_path / "forged", certificates={bound: change})
     assert "evidence as recomputed" in {reason.limit for reason in verify(problem, forged).violations}
 
 

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.forge import forge
-from oracles.provision import Case, Machine, best_cost, cases, rows_into, variant
+from oracles.provision import Case, Machine, best_cost, cases, placements_of, rows_into, told_of, variant
 
-from pubplan.errors import NotApplicable
+from pubplan.errors import InputError, NotApplicable, VerificationFailed
 from pubplan.planning import Exact, Plan, Verdict, gap
 from pubplan.problems.provision import FAMILY, Problem, solve, verify
+from pubplan.problems.provision import bound as bound_module
 
 PRICES, CHARGED = "certificate/prices-topics/00000.parquet", "certificate/prices-charged/00000.parquet"
 
@@ -152,7 +153,7 @@ def test_prices_that_are_none_are_found(problem: Problem, plan: Plan, tmp_path: 
 
 
 def test_a_topic_priced_twice_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
-    """The same row again changes nothing, another price for the same topic is not what was proven."""
+    """Every topic has one price at most."""
 
     def again(rows: list[dict[str, int]]) -> None:
         rows.append({**rows[0], "charged": 5 * rows[0]["charged"] + 10**6})
@@ -172,7 +173,7 @@ def test_damaged_evidence_is_found(problem: Problem, plan: Plan, tmp_path: Path,
         return {**raw, "evidence": {**raw["evidence"], **evidence} if evidence else {}}
 
     forged = forge(plan, tmp_path / "f", certificates={"prices": change})
-    assert "evidence of the bound" in limits(verify(problem, forged))
+    assert limits(verify(problem, forged)) & {"evidence of the bound", "keys of the evidence"}
 
 
 def test_charged_strangers_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
@@ -192,3 +193,122 @@ def test_charged_strangers_are_found(problem: Problem, plan: Plan, tmp_path: Pat
 def test_unknown_bounds_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     forged = Plan(plan.path, {**plan.record, "bounds": {**plan.record["bounds"], "magic": 1.0}})
     assert limits(verify(problem, forged)) == {"bound is known"}
+
+
+FREE = Case(
+    {"a": 1, "b": 1},
+    {"x": ("a",), "y": ("b",)},
+    1,
+    (Machine("m", 400, 30),),
+    {"a": 10, "b": 60},
+    None,
+    {"x": 1, "y": 0},
+)
+"""x needs a, 10 bytes in and 10 out; y needs nothing, whatever it wants: 3 for the VM and 20 for bytes."""
+
+
+@pytest.mark.parametrize("name", ["outgoing", "mandatory", "prices"])
+def test_what_nobody_needs_proves_nothing(tmp_path: Path, name: str) -> None:
+    """A plan that sends 60 bytes to a subscriber who needs nothing may cost more, but no bound rises by it."""
+    problem = FREE.problem(tmp_path)
+    plan = solve(problem).plan
+    assert (placements_of(plan), plan.exact.value) == ([[(0, 0)], []], 23)
+    generous = forge(plan, tmp_path / "generous", **told_of(FREE, plan, [[(0, 0)], [(1, 0)]]))
+    record = {"gap": gap(generous.exact, max(map(bound_of(plan), plan.record["bounds"]), key=lambda b: b.fraction))}
+    generous = forge(generous, tmp_path / "gap", record=record)
+    assert (verify(problem, generous).violations, generous.exact.value) == ((), 143)
+    forged = forge(generous, tmp_path / "forged", **claim(generous, name, plan.certificate(name).bound.value + 1))
+    assert limits(verify(problem, forged)) == {"bound as recomputed"}
+
+
+def bound_of(plan: Plan) -> Callable[[str], Exact]:
+    return lambda name: plan.certificate(name).bound
+
+
+def test_bounds_that_do_not_hold_are_refused(tmp_path: Path) -> None:
+    """Theorem A.1 counts events: where messages have sizes of their own it says nothing, also in a forged plan."""
+    problem = FREE.problem(tmp_path)
+    plan = solve(problem, bound="outgoing").plan
+    forged = forge(plan, tmp_path / "forged", added={"paper": {"bound": Exact(1).to_dict(), "evidence": {}}})
+    assert limits(verify(problem, forged)) == {"bound holds for the problem"}
+
+
+@pytest.mark.parametrize("bound", ["paper", "outgoing", "mandatory", "prices"])
+def test_subscribers_who_need_nothing_are_planned_for(tmp_path: Path, bound: str) -> None:
+    """Thresholds of 0 among others, also at either end and for who wants nothing, with every bound."""
+    case = Case(
+        {"a": 1000, "b": 1, "c": 3},
+        {"u": ("b",), "v": ("a", "b"), "w": ("c",), "x": (), "y": ("a", "c"), "z": ("b",)},
+        0,
+        (Machine("m", 9000, 30),),
+        dict.fromkeys("abc", 1),
+        1,
+        {"u": 0, "v": 1000, "w": 0, "x": 0, "y": 2, "z": 0},
+    )
+    result = solve(case.problem(tmp_path), bound=bound)
+    # v needs a and y is sent a or c: a to both takes 1000 in and 2000 out, c to y 3 + 3 in place of 1000.
+    assert result.exact.value == 3 + 2000 + 6 == best_cost(case)
+    assert verify(result.problem, result.plan).ok
+
+
+def test_the_verifier_does_not_repeat_a_bounds_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cost of traffic that is a micro-dollar too high is noticed: the verifier has a computation of its own."""
+    problem = FREE.problem(tmp_path)
+    right = bound_module.least_fleet_cost
+    monkeypatch.setattr(bound_module, "least_fleet_cost", lambda *arguments: right(*arguments) + 1)
+    with pytest.raises(VerificationFailed, match="bound as recomputed"):
+        solve(problem)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "values"),
+    [
+        (PRICES, "topic", pa.array([None], pa.int32())),
+        (PRICES, "topic", pa.array([0.5])),
+        (PRICES, "charged", pa.array(["1"])),
+        (CHARGED, "topics", pa.array([None, []], pa.list_(pa.int32()))),
+        (CHARGED, "topics", pa.array([[None], []], pa.list_(pa.int32()))),
+        (CHARGED, "subjects", pa.array([[0], [1]], pa.list_(pa.int32()))),
+    ],
+    ids=["null", "fraction", "text", "no list", "null in a list", "other name"],
+)
+def test_damaged_tables_of_evidence_are_refused(tmp_path: Path, table: str, column: str, values: pa.Array) -> None:
+    """Columns of another name or type, and nulls, end in a sentence."""
+    problem = FREE.problem(tmp_path)
+    plan = solve(problem).plan
+
+    def change(old: pa.Table) -> pa.Table:
+        others = {name: old[name].combine_chunks() for name in old.column_names if name not in (column, "topics")}
+        length = min([len(values), *map(len, others.values())])
+        return pa.table({column: values[:length], **{name: other[:length] for name, other in others.items()}})
+
+    forged = forge(plan, tmp_path / "f", tables={table: change})
+    try:
+        assert "evidence of the bound" in limits(verify(problem, forged))
+    except InputError as error:
+        assert "is damaged" in str(error)  # noqa: PT017
+
+
+def test_charges_for_topics_that_do_not_exist_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """A topic beyond the last one is not the first one of the next subscriber."""
+    num_topics = problem.workload.counts.topics
+    for number, topic in enumerate((num_topics, -1)):
+
+        def stray(table: pa.Table, topic: int = topic) -> pa.Table:
+            return rows_into([([topic],), *((row["topics"],) for row in table.to_pylist()[1:])])(table)
+
+        forged = forge(plan, tmp_path / str(number), tables={CHARGED: stray})
+        assert "only interests are charged" in limits(verify(problem, forged))
+
+
+def test_weights_beyond_64_bits_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """Weights, units and prices whose products would wrap are not evidence of anything."""
+
+    def huge(raw: dict[str, Any]) -> dict[str, Any]:
+        return {**raw, "evidence": {"weights": [2**19, 2**19], "unit": 2**19}}
+
+    def dear(rows: list[dict[str, int]]) -> None:
+        rows[0]["charged"] = 2**50
+
+    forged = forge(plan, tmp_path / "f", tables={PRICES: prices(dear)}, certificates={"prices": huge})
+    assert "evidence of the bound" in limits(verify(problem, forged))

@@ -88,3 +88,16 @@ def test_a_plan_without_a_chosen_type_is_refused(ask, tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="0 VM types are chosen"):
         chosen_type(forged)
+
+
+@pytest.mark.parametrize(("column", "value"), [("type", "own/none"), ("limit", 0)])
+def test_types_that_are_not_asked_for_are_damage(ask, tmp_path: Path, column: str, value: object) -> None:
+    """A chosen type without prices, or whose VMs carry nothing, is refused in a sentence."""
+    plan = solve(ask(SMALL)).plan
+
+    def change(table):
+        return table.from_pylist([row | {column: value} for row in table.to_pylist()], schema=table.schema)
+
+    forged = forge(plan, tmp_path / "forged", tables={"decisions/types.parquet": change})
+    with pytest.raises(InputError, match="unknown or carries nothing"):
+        gap_parts(forged)

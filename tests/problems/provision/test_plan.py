@@ -24,7 +24,7 @@ CASE = Case(
 
 def test_tables_say_where_everything_is(tmp_path: Path) -> None:
     """b goes first: two pairs fill 18 of 20 twice, the last takes 12 and leaves 8 for one pair of a; four fill a VM."""
-    plan = solve(CASE.problem(tmp_path), "gsp+cbp", parameters={"steps": "bc"}, out=tmp_path / "plan").plan
+    plan = solve(CASE.problem(tmp_path), "gsp+cbp", parameters={"steps": "bcd"}, out=tmp_path / "plan").plan
     assert placements_of(plan) == [[(0, vm), (1, other)] for vm, other in ((2, 0), (3, 0), (3, 1), (3, 1), (3, 2))]
     columns = ["vm", "type", "used", "incoming", "outgoing", "topics", "pairs", "price"]
     assert plan.decisions("vms").column_names == columns
@@ -95,7 +95,7 @@ def test_nothing_to_send_needs_no_vm(tmp_path: Path) -> None:
 
 def test_the_plan_says_what_binds(tmp_path: Path) -> None:
     """61 bytes and more on four VMs: three would carry 60."""
-    result = solve(CASE.problem(tmp_path), "gsp+cbp", parameters={"steps": "bc"})
+    result = solve(CASE.problem(tmp_path), "gsp+cbp", parameters={"steps": "bcd"})
     (reason,) = result.reasons
     assert (reason.limit, reason.need, reason.have, reason.where) == ("bytes per VM", 76, 60, "what 3 VMs carry")
 

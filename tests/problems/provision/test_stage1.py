@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -21,10 +24,11 @@ from oracles.provision import (
     least_cover_cost,
     mandatory,
     placements_of,
+    shuffle,
     variant,
 )
 
-from pubplan.engine import exact_dot
+from pubplan.engine import draws, exact_dot
 from pubplan.errors import InputError
 from pubplan.problems.provision import FAMILY, exact, gsp, solve, verify
 from pubplan.problems.provision.exact import cover
@@ -32,7 +36,7 @@ from pubplan.problems.provision.gsp import GreedyCovers
 from pubplan.problems.provision.joint import UNIT, JointParameters, chooser_at, select, shared_prices
 from pubplan.problems.provision.kernels import MAX_CELLS
 from pubplan.problems.provision.methods import weights_of
-from pubplan.problems.provision.rsp import FirstCovers
+from pubplan.problems.provision.rsp import FirstCovers, shuffled
 from pubplan.problems.provision.selection import Pairs, pass_over
 from pubplan.problems.provision.survey import survey
 from pubplan.workload import Int64Array, Rows
@@ -69,14 +73,43 @@ def named(case: Case, pairs: Pairs) -> list[list[str]]:
 @MANY
 @given(cases(max_topics=7, max_subscribers=3), st.sampled_from(["uniform", "sized"]))
 def test_first_and_greedy_covers(case: Case, kind: str) -> None:
-    """rsp and gsp, with both rules for ties, choose what their definitions say, topic by topic."""
+    """rsp and gsp, with every rule for ties, choose what their definitions say, topic by topic."""
     case = variant(case, kind)
     rows, events, usable = case_rows(case), case_events(case), case.usable(case.machines[0])
     sizes = np.array([case.size(topic) for topic in case.topics], dtype=np.int64)
     assert named(case, FirstCovers(events)(rows)[0]) == [first_cover(case, s, usable) for s in case.interests]
-    for ties in ("largest", "smallest"):
-        chosen, _ = GreedyCovers(events, sizes, ties == "largest")(rows)
+    for ties in ("largest", "smallest", "first"):
+        chosen, _ = GreedyCovers(events, sizes, ties)(rows)
         assert named(case, chosen) == [greedy_cover(case, s, usable, ties) for s in case.interests]
+
+
+@MANY
+@given(cases(max_topics=7, max_subscribers=3), st.integers(0, 3), st.integers(0, 2))
+def test_random_covers(case: Case, seed: int, block: int) -> None:
+    """rsp at random takes the first topics of a shuffled list, as its definition says, and lists them by topic."""
+    rows, events, usable = case_rows(case), case_events(case), case.usable(case.machines[0])
+    uniforms = draws(seed, "provision/rsp", block).random(len(rows.topics))
+    ends = pairwise(rows.offsets.tolist())
+    orders = [shuffle(rows.topics[first:last].tolist(), uniforms[first:last]) for first, last in ends]
+    assert shuffled(rows, seed, block).tolist() == [topic for order in orders for topic in order]
+    lists = dict(zip(case.interests, orders, strict=True))
+    mixed = replace(case, interests={s: tuple(case.topics[t] for t in wanted) for s, wanted in lists.items()})
+    assert all(sorted(mixed.interests[s]) == sorted(case.interests[s]) for s in case.interests)
+    expected = [sorted(first_cover(mixed, s, usable)) for s in mixed.interests]
+    assert named(case, FirstCovers(events, seed)(rows, block)[0]) == expected
+
+
+def test_every_order_of_interests_comes_up() -> None:
+    """Of three topics, each order comes up for a sixth of 6000 subscribers, give or take five standard deviations.
+
+    The standard deviation is sqrt(6000 x 1/6 x 5/6) = 29. Another block and another seed shuffle otherwise.
+    """
+    rows = rows_of([[0, 1, 2]] * 6000, [1] * 6000)
+    orders = Counter(map(tuple, shuffled(rows, 0, 0).reshape(-1, 3).tolist()))
+    assert len(orders) == 6
+    assert all(abs(number - 1000) < 145 for number in orders.values())
+    others = [shuffled(rows, 0, 1), shuffled(rows, 1, 0)]
+    assert all((shuffled(rows, 0, 0) != other).any() for other in others)
 
 
 def least_sum(events: list[int], costs: list[int], need: int) -> int:
@@ -186,7 +219,7 @@ def test_the_survey_and_the_first_round_of_joint(case: Case, kind: str) -> None:
         costs = {
             t: UNIT * traffic[t] * (weights.outgoing + (0 if t in flows else weights.incoming)) for t in case.topics
         }
-        selections = select(problem, limit, weights, JointParameters(rounds=1), None)
+        selections = select(problem, limit, weights, JointParameters(rounds=1), 0, None)
         assert [selection.name for selection in selections] == ["joint", "exact", "gsp"]
         chosen = named(case, selections[0].read(0))
         expected = sum(least_cover_cost(case, s, usable, costs) for s in case.interests)
@@ -219,17 +252,20 @@ def test_sizes_change_what_is_least() -> None:
 
 
 def test_ties_are_a_parameter() -> None:
-    """Six events of 4, 3 and 2: the largest first takes 4 and then 2, the smallest first 2, 3 and then 4."""
-    case = Case({"a": 4, "b": 3, "c": 2}, {"x": ("a", "b", "c")}, 6, (Machine("m", 99, 1),), dict.fromkeys("abc", 1))
+    """Seven events of 3, 4, 2 and 5: the largest first takes 5 and 2, the smallest first 2 and 3, and then 4 since
+    nothing fits the 2 that are missing; by number it is 3 and 4.
+    """
+    rates = {"a": 3, "b": 4, "c": 2, "d": 5}
+    case = Case(rates, {"x": tuple(rates)}, 7, (Machine("m", 99, 1),), dict.fromkeys(rates, 1))
     with tempfile.TemporaryDirectory() as directory:
         problem = case.problem(Path(directory))
         taken = {
             ties: [topic for topic, _ in placements_of(solve(problem, "gsp+cbp", parameters={"ties": ties}).plan)[0]]
-            for ties in ("largest", "smallest")
+            for ties in ("largest", "smallest", "first")
         }
-        assert taken == {"largest": [0, 2], "smallest": [0, 1, 2]}
+        assert taken == {"largest": [2, 3], "smallest": [0, 1, 2], "first": [0, 1]}
         with pytest.raises(InputError, match="ties"):
-            solve(problem, "gsp+cbp", parameters={"ties": "first"})
+            solve(problem, "gsp+cbp", parameters={"ties": "last"})
         for rounds in (0, 101, 1.5, True):
             with pytest.raises(InputError, match="rounds"):
                 solve(problem, "joint+cbp", parameters={"rounds": rounds})
@@ -283,7 +319,7 @@ def test_what_is_guaranteed_against_the_paper(case: Case, kind: str) -> None:
         if best_cost(Case(**{**vars(case), "machines": case.machines[:1]})) is not None:
             sent = {
                 stage.name: exact_dot(
-                    stage.select(problem, limit, weights, stage.parameters(), None)[0].counts, problem.streams
+                    stage.select(problem, limit, weights, stage.parameters(), 0, None)[0].counts, problem.streams
                 )
                 for stage in (exact.STAGE, gsp.STAGE)
             }

@@ -16,6 +16,7 @@ from oracles.provision import PLACED, Case, Machine, Placements, placements_of, 
 
 from pubplan.errors import InputError, VerificationFailed
 from pubplan.planning import Plan, Verdict, solve_problem
+from pubplan.problems import problem_of
 from pubplan.problems.provision import FAMILY, Problem, cbp, gsp, solve, verify
 from pubplan.problems.provision.methods import _run
 from pubplan.problems.provision.packing import Packing, packing_of
@@ -228,7 +229,8 @@ def test_a_dearer_type_is_found(problem: Problem, plan: Plan, tmp_path: Path) ->
 def test_a_missing_block_is_found(problem: Problem, plan: Plan) -> None:
     """Placements have a block for each of the interests."""
     files = {name: value for name, value in plan.record["files"].items() if name != PLACED}
-    assert "blocks of placements" in limits(verify(problem, Plan(plan.path, {**plan.record, "files": files})))
+    (violation,) = verify(problem, Plan(plan.path, {**plan.record, "files": files})).violations
+    assert (violation.limit, violation.have, violation.where) == ("file expected", "missing", PLACED)
 
 
 def test_another_problem_is_not_answered(problem: Problem, plan: Plan) -> None:
@@ -243,7 +245,7 @@ def test_another_problem_is_not_answered(problem: Problem, plan: Plan) -> None:
 def test_solve_refuses_to_write_a_broken_plan(problem: Problem, tmp_path: Path, monkeypatch) -> None:
     """A packing that forgets the streams into VMs is caught before anybody sees its plan: 31 bytes on a VM of 18."""
 
-    def all_on_one(problem: Problem, vm_type, selection, parameters, spark) -> Packing:
+    def all_on_one(problem: Problem, vm_type, selection, parameters, seed, spark) -> Packing:
         parts = np.array([(topic, 0, pairs) for topic, pairs in enumerate(selection.counts)])
         return packing_of(problem, vm_type, parts)
 
@@ -253,3 +255,76 @@ def test_solve_refuses_to_write_a_broken_plan(problem: Problem, tmp_path: Path, 
     with pytest.raises(VerificationFailed, match="bytes per VM"):
         solve_problem(family, problem, "gsp+cbp", bound="none", out=tmp_path / "plan")
     assert not (tmp_path / "plan").exists()
+
+
+def type_row(name: str, **changes: object) -> Callable[[pa.Table], pa.Table]:
+    """Other values in the row of a VM type."""
+
+    def change(table: pa.Table) -> pa.Table:
+        rows = [row | changes if row["type"] == name else row for row in table.to_pylist()]
+        return rows_into(tuple(row.values()) for row in rows)(table)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "limit"),
+    [
+        ("small", {"limit": -1}, "limit as recomputed"),
+        ("tiny", {"limit": 8}, "limit as recomputed"),
+        ("small", {"vms": -5}, "VMs and bytes are counts"),
+        ("small", {"outgoing": -22}, "VMs and bytes are counts"),
+        ("small", {"cost": 10**12}, "cost as recomputed"),
+        ("small", {"vm_cost": 0}, "vm_cost as recomputed"),
+        ("small", {"incoming_cost": 0}, "incoming_cost as recomputed"),
+        ("small", {"outgoing_cost": 0}, "outgoing_cost as recomputed"),
+        ("small", {"vms": 2, "vm_cost": 38}, "bytes per VM"),
+        ("small", {"vms": 8, "vm_cost": 152}, "VMs carry at least one pair each"),
+        ("small", {"incoming": 23}, "a stream that is received is sent"),
+        ("small", {"refused": "no such machines"}, "types are refused that cannot satisfy everybody"),
+        ("tiny", {"refused": ""}, "types are refused that cannot satisfy everybody"),
+        ("tiny", {"vms": 1}, "a refused type has no fleet"),
+    ],
+    ids=str,
+)
+def test_rows_of_other_types_are_checked(
+    problem: Problem, plan: Plan, tmp_path: Path, name: str, changes: dict[str, Any], limit: str
+) -> None:
+    """Small VMs carry 12: four of them, and no more than there are pairs; tiny ones do not take a, which y needs."""
+    rows = {row["type"]: row for row in plan.decisions("types").to_pylist()}
+    assert (rows["small"]["vms"], rows["small"]["incoming"], rows["small"]["outgoing"]) == (4, 13, 22)
+    other = forge(plan, tmp_path / "f", tables={"decisions/types.parquet": type_row(name, **changes)})
+    assert limit in limits(verify(problem, other))
+
+
+def test_other_types_are_held_to_their_bounds(problem: Problem, tmp_path: Path) -> None:
+    """Small VMs for 22 bytes out and none in would need 2 of them, which bounds rule out: every stream flows in."""
+    plan = solve(problem, "gsp+cbp").plan
+    numbers = {"vms": 2, "incoming": 0, "incoming_cost": 0, "vm_cost": 38, "cost": 22 + 38}
+    other = forge(plan, tmp_path / "f", tables={"decisions/types.parquet": type_row("small", **numbers)})
+    assert "cost within the bound of the type" in limits(verify(problem, other))
+
+
+@pytest.mark.parametrize(("budget", "bound"), [("0.000070", "none"), ("0.000060", "paper"), ("0.000071", "none")])
+def test_budgets_are_checked(problem: Problem, tmp_path: Path, budget: str, bound: str) -> None:
+    """A plan of 71 micro-dollars keeps a budget of 71, and says of a lower one that it is undecided.
+
+    Whoever claims another budget for it has to say the same, and cannot claim one below its bound.
+    """
+    asked = replace(problem, budget=budget)
+    plan = solve(asked, "gsp+cbp", bound=bound).plan
+    assert verify(asked, plan).ok
+    assert [reason["limit"] for reason in plan.record["reasons"]].count("budget in dollars") == (budget < "0.000071")
+    other = forge(plan, tmp_path / "f", record={"parameters": {**plan.record["parameters"], "budget": "0.00001"}})
+    found = limits(verify(replace(problem, budget="0.00001"), other))
+    assert "what reasons say of the budget" in found
+    assert ("no plan is written for a budget below a bound" in found) == (bound == "paper")
+
+
+def test_prices_beyond_64_bits_are_refused(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """A rent of 10^30 is damage, in a plan and in a catalogue."""
+    parameters = plan.record["parameters"]
+    vm_types = [{**vm_type, "micros_per_hour": 10**30} for vm_type in parameters["vm_types"]]
+    other = forge(plan, tmp_path / "f", record={"parameters": {**parameters, "vm_types": vm_types}})
+    with pytest.raises(InputError, match="micros_per_hour"):
+        problem_of(other, problem.workload)

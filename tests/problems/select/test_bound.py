@@ -120,4 +120,4 @@ def test_bounds_meet_what_was_reached(make_workload) -> None:
     workload = make_workload({"a": 1}, {"x": ["a"]})
     certificate = lagrangian_bound(Problem(workload, 5, 1, "b3m"), Exact(1))
     assert certificate.bound == Exact(1)
-    assert set(FAMILY.bounds) == {"paper", "lagrangian", "mip"}
+    assert set(FAMILY.bounds) == {"paper", "lagrangian", "search"}

@@ -72,7 +72,9 @@ def test_idle_topics_make_room(make_workload) -> None:
 def test_densest_k_subgraph(make_workload) -> None:
     """Section V-A: nodes are topics of rate 1 and cost 1, edges are subscribers who need both of their ends.
 
-    With capacity k, B3M asks for the k nodes with most edges among them: here 4 nodes of a clique hold 6.
+    With capacity k, B3M asks for the k nodes with most edges among them: here 4 nodes of a clique hold 6. The greedy
+    starts with d, which has four edges, each worth 1/2; then a is worth 1 + 1/2 + 1/2 and e 1 + 1/2, then b 2 + 1/2,
+    then c 3.
     """
     clique, path = "abcd", "efghij"
     edges = [*combinations(clique, 2), *pairwise(path), ("d", "e")]
@@ -83,9 +85,29 @@ def test_densest_k_subgraph(make_workload) -> None:
     )
     problem = Problem(workload, 4, 2, "b3m", cost="cost")
     best = solve(problem, "exact")
-    assert (best.objective, best.bounds["mip"]) == (6.0, 6.0)
+    assert (best.objective, best.bounds["search"]) == (6.0, 6.0)
     assert best.plan.decisions("served")["topic_id"].to_pylist() == list(clique)
-    assert solve(problem, "greedy-b3m").objective <= 6.0
+    greedy = solve(problem, "greedy-b3m")
+    assert [(clique + path)[topic] for topic in greedy.plan.trajectory()["topic"].to_pylist()] == list("dabc")
+    assert greedy.objective == 6.0
+
+
+def test_densest_k_subgraph_beyond_the_greedy(make_workload) -> None:
+    """A hub with five leaves, 5/2, comes before the nodes of a triangle, 2/2. Each leaf then is worth 1, as much as a
+    node of the triangle, and comes first by name: of three nodes, the greedy's hold 2 edges, those of the triangle 3.
+    """
+    leaves, triangle = ["l1", "l2", "l3", "l4", "l5"], "xyz"
+    nodes = ["hub", *leaves, *triangle]
+    edges = [*(("hub", leaf) for leaf in leaves), *combinations(triangle, 2)]
+    workload = make_workload(
+        dict.fromkeys(nodes, 1),
+        {f"{one}{other}": [one, other] for one, other in edges},
+        costs=dict.fromkeys(nodes, 1),
+    )
+    problem = Problem(workload, 3, 2, "b3m", cost="cost")
+    greedy = solve(problem, "greedy-b3m")
+    assert greedy.plan.decisions("served")["topic_id"].to_pylist() == ["hub", "l1", "l2"]
+    assert (greedy.objective, solve(problem, "exact").objective) == (2.0, 3.0)
 
 
 @pytest.mark.parametrize("method", ["greedy-b3m", "improved-b3m", "exact", "threshold-b3m"])

@@ -1,43 +1,33 @@
-"""greedy-max, enumerate-fb3m, exact and the threshold methods."""
+"""greedy-max, enumerate-fb3m and the threshold methods."""
 
 from __future__ import annotations
 
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
+from oracles.examples import MANY
 from oracles.select import Case, best_value, cases
-from scipy.optimize import OptimizeResult
 
 from pubplan.errors import InputError, NotApplicable
-from pubplan.problems.select import Problem, exact, solve
+from pubplan.problems.select import Problem, solve
 from pubplan.problems.select.runs import run_eager, run_lazy
 from pubplan.workload import Workload
 
 
 @given(cases())
 def test_enumeration_and_completion_keep_their_guarantees(case: Case) -> None:
-    """1/2 for greedy-max, 1 - 1/e for enumerate-fb3m, all of it for exact."""
+    """1/2 for greedy-max, 1 - 1/e for enumerate-fb3m."""
     with tempfile.TemporaryDirectory() as directory:
         problem = case.problem(Path(directory))
         best = best_value(case, "fb3m")
-        completed, enumerated, exact = (
-            solve(problem, name, bound="none").exact.value for name in ("greedy-max", "enumerate-fb3m", "exact")
+        completed, enumerated = (
+            solve(problem, name, bound="none").exact.value for name in ("greedy-max", "enumerate-fb3m")
         )
         assert 0.5 * best <= completed <= best
         assert 0.632 * best <= enumerated <= best
         assert enumerated >= run_lazy(problem, by_ratio=True).objective
-        assert exact == best
-
-
-@given(cases())
-def test_the_search_finds_the_best(case: Case) -> None:
-    """exact for B3M is what trying all sets gives, and its bound meets it."""
-    with tempfile.TemporaryDirectory() as directory:
-        result = solve(case.problem(Path(directory), "b3m"), "exact", bound="none")
-        assert result.exact.value == best_value(case, "b3m") == result.bound
 
 
 def test_one_large_topic_completes_a_prefix(make_workload) -> None:
@@ -45,6 +35,35 @@ def test_one_large_topic_completes_a_prefix(make_workload) -> None:
     interests = {"one": ["t1"], **{f"many{n}": ["t2"] for n in range(9)}, "half": ["t2", "t3"]}
     workload = make_workload({"t1": 1, "t2": 1, "t3": 1}, interests)
     assert solve(Problem(workload, 10, 2), "greedy-max").objective == 9.5
+
+
+def test_greedy_max_takes_the_greedy_by_gain_where_it_is_better(make_workload) -> None:
+    """Two small topics of ratio 2 fill two of ten units; then of the large ones, 6 for 5 each, only one still fits.
+
+    By ratio: s, t, a are worth 2 + 2 + 6 = 10, and no prefix with another topic is worth more. By gain: a, b = 12.
+    """
+    topics = dict.fromkeys("abst", 1)
+    workload = make_workload(
+        topics,
+        {f"of {topic}": [topic] for topic in topics},
+        weights={"of a": 6, "of b": 6, "of s": 2, "of t": 2},
+        costs={"a": 5, "b": 5, "s": 1, "t": 1},
+    )
+    problem = Problem(workload, 10, 1, cost="cost")
+    assert solve(problem, "greedy-fb3m", parameters={"rule": "ratio"}).objective == 10
+    assert solve(problem, "greedy-max").objective == 12
+
+
+@MANY
+@given(cases(max_topics=8, max_subscribers=9))
+def test_greedy_max_is_never_worse_than_greedy_fb3m(case: Case) -> None:
+    """Whatever the rule that wins there."""
+    with tempfile.TemporaryDirectory() as directory:
+        problem = case.problem(Path(directory))
+        values = [
+            solve(problem, name, bound="none", verify=False).exact.value for name in ("greedy-fb3m", "greedy-max")
+        ]
+        assert values == sorted(values)
 
 
 @pytest.mark.parametrize("pairs", [2, 1000])
@@ -85,38 +104,13 @@ def test_large_instances_are_refused_by_name(spotify: Workload) -> None:
             solve(Problem(spotify, "10%", 27), method)
 
 
-def test_a_time_limit_makes_a_plan_of_this_machine(make_workload) -> None:
-    """Which the plan says, also when the search ended before the limit and proves its answer."""
-    workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]})
-    result = solve(Problem(workload, 6, 3), "exact", parameters={"time_limit": 60})
-    assert result.plan.record["deterministic"] is False
-    assert "mip" in result.bounds
-
-
-def test_a_stopped_search_proves_nothing(make_workload, monkeypatch) -> None:
-    """Stopped with a plan, or before it had any: the plan verifies, carries no bound of the search and says why."""
-    workload = make_workload({"a": 2, "b": 3}, {"x": ["a", "b"], "y": ["b"]})
-    real = exact.milp
-
-    def stopped(*arguments, has_plan: bool, **options):
-        found = real(*arguments, **options)
-        return OptimizeResult(status=1, x=found.x if has_plan else None, mip_dual_bound=-9.0, message="limit")
-
-    for has_plan, objective in ((True, 2.0), (False, 0.0)):
-        monkeypatch.setattr(exact, "milp", partial(stopped, has_plan=has_plan))
-        result = solve(Problem(workload, 6, 3), "exact", parameters={"nodes": 1}, bound="none")
-        assert (result.objective, dict(result.bounds)) == (objective, {})
-        assert "stopped by its limit" in [reason.have for reason in result.reasons]
-        assert result.plan.record["deterministic"] is True
-
-
 @pytest.mark.parametrize(
     ("method", "parameters"),
     [
         ("improved-b3m", {"rounds": -1}),
         ("improved-b3m", {"rounds": 1.5}),
         ("threshold-b3m", {"pairs": 0}),
-        ("exact", {"nodes": 0}),
+        ("exact", {"search_nodes": 0}),
         ("exact", {"time_limit": "soon"}),
     ],
 )
@@ -125,3 +119,11 @@ def test_parameters_out_of_range_are_refused(make_workload, method: str, paramet
     problem = Problem(make_workload({"a": 1}, {"x": ["a"]}), 1, 1, "b3m")
     with pytest.raises(InputError, match=next(iter(parameters))):
         solve(problem, method, parameters=parameters)
+
+
+@pytest.mark.parametrize(("method", "objective"), [("threshold-fb3m", "fb3m"), ("threshold-b3m", "b3m")])
+def test_thresholds_serve_what_must_be_served_to_nobody(make_workload, method: str, objective: str) -> None:
+    """A workload without subscribers has topics that can be asked for: they are served and satisfy nobody."""
+    problem = Problem(make_workload({"a": 2, "b": 3}, {}), 5, 1, objective=objective, must_serve=["a"])
+    result = solve(problem, method)
+    assert (result.plan.decisions("served")["topic_id"].to_pylist(), result.objective) == (["a"], 0)

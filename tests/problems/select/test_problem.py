@@ -29,7 +29,24 @@ def test_two_forms_of_capacity(workload: Workload, capacity: str | int, cost: in
 
 @pytest.mark.parametrize(
     "capacity",
-    [0.1, "0.1", "-5", -5, "10 percent", "", "%", True, None, "1e3", "nan", "٣", 2**63, "9" * 5000, "9" * 30 + "%"],
+    [
+        10**400,
+        0.1,
+        "0.1",
+        "-5",
+        -5,
+        "10 percent",
+        "",
+        "%",
+        True,
+        None,
+        "1e3",
+        "nan",
+        "٣",
+        2**63,
+        "9" * 5000,
+        "9" * 30 + "%",
+    ],
 )
 def test_other_forms_are_refused(workload: Workload, capacity) -> None:
     """Anything else is an error that shows the two forms."""

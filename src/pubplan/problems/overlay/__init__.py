@@ -18,21 +18,23 @@ from pubplan.problems.overlay.plan import (
     DIVISION,
     DIVISION_SCHEMA,
     FORWARDING,
+    FORWARDING_SCHEMA,
     LINKS,
     LINKS_SCHEMA,
     NODES,
     NODES_SCHEMA,
     TOPICS,
     TOPICS_SCHEMA,
+    TRAJECTORY_SCHEMA,
 )
 from pubplan.problems.overlay.problem import Problem
 from pubplan.problems.overlay.verify import verify as evaluate
 
 _METHODS = tuple(module.METHOD for module in (gm_m, minmax_oda, naive_dc, dcb_m, dcbr_m, dcbr_repair, ring_per_topic))
 _BOUNDS = (
-    Bound("forced", forced_bound),
+    Bound("forced", forced_bound, evidence=("links",)),
     Bound("node", overlap_bounds),
-    Bound("joins", overlap_bounds, beside=("forced", "node")),
+    Bound("joins", overlap_bounds, beside=("forced", "node"), evidence=("joins", "reached_with_one_less")),
 )
 
 FAMILY = Family(
@@ -50,6 +52,8 @@ FAMILY = Family(
         TOPICS: (TOPICS_SCHEMA, None),
         DIVISION: (DIVISION_SCHEMA, None),
     },
+    blocks={FORWARDING: FORWARDING_SCHEMA},
+    trajectory=TRAJECTORY_SCHEMA,
     explain={"link": explain_link, "node": explain_node, "topic": explain_topic},
     compare=compare_overlays,
 )

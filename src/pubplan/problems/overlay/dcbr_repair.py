@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pubplan.errors import InputError
@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RepairParameters(CoverageParameters):
-    """How nodes are divided, and how much is repaired.
+    """How nodes are divided, and how much is repaired."""
 
-    Attributes:
-        effort: how much work the repair may take, in multiples of what DCBR-M takes; small overlays get some in any
-            case.
-    """
-
-    effort: float = 0.25
+    effort: float = field(
+        default=0.25,
+        metadata={"help": "Work of the repair in multiples of that of DCBR-M; small overlays get some in any case."},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,19 +1,21 @@
 """Dividing nodes: bulk subscribers, and parts of the others that are drawn at random.
 
 Nodes with more than eta topics are bulk; eta is the least for which they are at most a fifth of all. The rest is
-divided into p parts of the same size; p is the smallest for which the predicted work is close to the least, where the
-number of representatives is estimated from those of one part. Models of the work:
+divided into p parts of the same size. Unless p is given, it is chosen by a model of the work, for which the number of
+representatives is estimated from those of one part:
 
-* ``overlaps`` (ours): common topics of all pairs of nodes that are looked at together, which finding pairs takes;
-* ``pairs``: (|B| + |R|)^2 + |L|^2 / p, pairs of nodes, as Lemma 7 of the paper has it;
-* ``paper``: (|B| + |R|)^4 + |L|^4 / p^3, as its Lemma 16 has it;
-* ``known``: Eq. 12, the share of all nodes that a representative has to know.
+* ``overlaps`` (ours): common topics of all pairs of nodes that are looked at together, which finding pairs takes; the
+  smallest p within a tenth of the least, because fewer parts make for lower degrees;
+* ``paper``: (|B| + |R|)^2 + |L|^2 / p, pairs of nodes: section V of the paper with the time of GM-M that its Lemma 7
+  proves; the p with the least;
+* ``fourth-powers``: (|B| + |R|)^4 + |L|^4 / p^3, as Lemmas 10, 13 and 16 print it; the p with the least;
+* ``known``: Eq. 12, the share of all nodes that a representative has to know; the p with the least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,16 +27,17 @@ from pubplan.problems.overlay.problem import Problem, rows_of
 from pubplan.workload import Csr, Int32Array, Int64Array
 
 BULK_SHARE = 5
-"""At most one in so many nodes is bulk."""
+"""At most one node in five is bulk."""
 
 COVERAGE = 3
 """Representatives of a part that each topic has, if nothing else is asked for."""
 
-HOPELESS = 2
-"""Trials end when the predicted work is so many times the least."""
+TRIAL_LIMIT = 2
+"""Trials end when the predicted work is this many times the least."""
 
-NEARLY = 1.1
-"""Fewer parts, which make for lower degrees, are preferred if the predicted work is at most so many times the least."""
+WORK_TOLERANCE = 1.1
+"""Fewer parts, which make for lower degrees, are preferred if the predicted work is at most this many times the least.
+"""
 
 NO_PART = -1
 
@@ -77,30 +80,51 @@ class _Trial:
     overlaps: int
 
 
+@dataclass(frozen=True)
+class Model:
+    """How a number of parts is chosen: the smallest whose predicted work is within ``tolerance`` times the least."""
+
+    work: Callable[[_Trial], float]
+    tolerance: float = 1.0
+
+    def choose(self, works: Mapping[int, float]) -> int:
+        """The number of parts, from the predicted work by number of parts."""
+        least = min(works.values())
+        return min(num_parts for num_parts, work in works.items() if work <= self.tolerance * least)
+
+
+def _pairs(trial: _Trial) -> float:
+    return (trial.bulk + trial.representatives) ** 2 + trial.light**2 / trial.num_parts
+
+
+def _fourth_powers(trial: _Trial) -> float:
+    return (trial.bulk + trial.representatives) ** 4 + trial.light**4 / trial.num_parts**3
+
+
 def _known(trial: _Trial) -> float:
     p = trial.num_parts
     return trial.light / p + trial.bulk + trial.representatives * (p - 1) / p
 
 
-MODELS: dict[str, Callable[[_Trial], float]] = {
-    "overlaps": lambda trial: trial.overlaps,
-    "pairs": lambda trial: (trial.bulk + trial.representatives) ** 2 + trial.light**2 / trial.num_parts,
-    "paper": lambda trial: (trial.bulk + trial.representatives) ** 4 + trial.light**4 / trial.num_parts**3,
-    "known": _known,
+MODELS = {
+    "overlaps": Model(lambda trial: trial.overlaps, WORK_TOLERANCE),
+    "paper": Model(_pairs),
+    "fourth-powers": Model(_fourth_powers),
+    "known": Model(_known),
 }
 
 
 @dataclass(frozen=True)
 class PartParameters:
-    """How nodes are divided into parts.
+    """How nodes are divided into parts."""
 
-    Attributes:
-        parts: p, the number of parts; None is the one that takes the least work.
-        model: how work is predicted when ``parts`` is None.
-    """
-
-    parts: int | None = None
-    model: str = "overlaps"
+    parts: int | None = field(
+        default=None, metadata={"help": "Number of parts; unless given, one that the model of the work chooses."}
+    )
+    model: str = field(
+        default="overlaps",
+        metadata={"help": f"How work is predicted where parts is not given: {', '.join(MODELS)}."},
+    )
 
     def __post_init__(self) -> None:
         check_whole("parts", self.parts)
@@ -110,13 +134,12 @@ class PartParameters:
 
 @dataclass(frozen=True)
 class BulkParameters(PartParameters):
-    """How nodes are divided into bulk ones and parts.
+    """How nodes are divided into bulk ones and parts."""
 
-    Attributes:
-        eta: nodes with more topics are bulk; None makes at most a fifth of all nodes bulk.
-    """
-
-    eta: int | None = None
+    eta: int | None = field(
+        default=None,
+        metadata={"help": "Nodes with more topics are bulk; unless given, at most a fifth of all nodes are."},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,13 +148,12 @@ class BulkParameters(PartParameters):
 
 @dataclass(frozen=True)
 class CoverageParameters(BulkParameters):
-    """How nodes are divided, and how many of a part represent it.
+    """How nodes are divided, and how many of a part represent it."""
 
-    Attributes:
-        coverage: lambda, the representatives that a part has for each of its topics, if it has as many nodes for it.
-    """
-
-    coverage: int = COVERAGE
+    coverage: int = field(
+        default=COVERAGE,
+        metadata={"help": "Lambda: representatives of a part for each of its topics, if it has as many nodes for it."},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,8 +176,8 @@ def divide(problem: Problem, own: PartParameters, seed: int, *, eta: int | None,
     shuffled = draws(seed, "overlay/parts").permutation(light)
     num_parts = own.parts
     if num_parts is None:
-        costs = _costs(problem, bulk, shuffled, coverage, MODELS[own.model])
-        num_parts = min(tried for tried, cost in costs.items() if cost <= NEARLY * min(costs.values()))
+        model = MODELS[own.model]
+        num_parts = model.choose(_works(problem, bulk, shuffled, coverage, model))
     num_parts = max(1, min(num_parts, len(light)))
     parts = np.full(rows.num_rows, NO_PART, dtype=np.int32)
     for part, members in enumerate(np.array_split(shuffled, num_parts)):
@@ -186,13 +208,11 @@ def representatives(rows: Csr, num_topics: int, members: Int64Array, coverage: i
     return np.flatnonzero(chosen).astype(np.int32)
 
 
-def _costs(
-    problem: Problem, bulk: Int32Array, shuffled: Int32Array, coverage: int, model: Callable[[_Trial], float]
-) -> dict[int, float]:
+def _works(problem: Problem, bulk: Int32Array, shuffled: Int32Array, coverage: int, model: Model) -> dict[int, float]:
     """The predicted work for numbers of parts in growing steps, until they no longer promise anything."""
     num_topics = problem.num_topics
     of_bulk = np.bincount(rows_of(problem.rows, bulk).values, minlength=num_topics)
-    costs: dict[int, float] = {}
+    works: dict[int, float] = {}
     num_parts = 1
     while num_parts <= max(1, len(shuffled)):
         nodes = np.sort(shuffled[: -(-len(shuffled) // num_parts)])
@@ -201,11 +221,11 @@ def _costs(
         of_part = np.bincount(rows.values, minlength=num_topics)
         of_chosen = np.bincount(rows_of(rows, chosen).values, minlength=num_topics)
         overlaps = num_parts * _overlaps(of_part) + _overlaps(of_bulk + num_parts * of_chosen)
-        costs[num_parts] = model(_Trial(num_parts, len(bulk), len(shuffled), num_parts * len(chosen), overlaps))
-        if costs[num_parts] > HOPELESS * min(costs.values()):
+        works[num_parts] = model.work(_Trial(num_parts, len(bulk), len(shuffled), num_parts * len(chosen), overlaps))
+        if works[num_parts] > TRIAL_LIMIT * min(works.values()):
             break
         num_parts = max(num_parts + 1, num_parts * 5 // 4)
-    return costs
+    return works
 
 
 def _overlaps(members: Int64Array) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pubplan.errors import InputError
 from pubplan.planning import Plan
 from pubplan.problems.overlay.plan import (
     DIVISION,
@@ -61,6 +62,8 @@ def measures_of(plan: Plan) -> Measures:
         InputError: a table is damaged.
     """
     degrees = plan.decisions(NODES, NODES_SCHEMA)["degree"].to_numpy()
+    if len(degrees) and not 0 <= degrees.min() <= degrees.max() < len(degrees):
+        raise InputError(f"{plan.path}: the decisions '{NODES}' are damaged; a node has links to other nodes alone.")
     topics = plan.decisions(TOPICS, TOPICS_SCHEMA)
     diameters = topics["diameter"].to_numpy()[topics["nodes"].to_numpy() > 1]
     measured = diameters[diameters >= 0]
@@ -81,6 +84,10 @@ def _division(plan: Plan, num_nodes: int) -> dict[str, Any]:
     rows = plan.decisions(DIVISION, DIVISION_SCHEMA).to_pylist()
     if not rows:
         return {}
+    if len(rows) > 1:
+        raise InputError(
+            f"{plan.path}: the decisions '{DIVISION}' are damaged; nodes are divided once, not {len(rows)} times."
+        )
     (row,) = rows
     names = ("eta", "parts", "bulk", "light")
     has_representatives = row["coverage"] > 0

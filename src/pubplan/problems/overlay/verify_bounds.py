@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from pubplan.engine import map_blocks
+from pubplan.engine import digest_value, map_blocks
 from pubplan.errors import Reason
 from pubplan.planning import Plan, sums_by_row
 from pubplan.problems.overlay.verify_entries import Entries, edges_of
@@ -20,23 +20,27 @@ _OVERLAPS_AT_ONCE = 1 << 22
 """So many overlaps of a group of nodes with all others are held at once."""
 
 
-def wrong_bounds(plan: Plan, entries: Entries, spark: SparkSession | None) -> list[Reason]:
-    """Bounds that a plan names and that do not hold, or are not what they claim to be."""
+def wrong_bounds(plan: Plan, entries: Entries, most: int, spark: SparkSession | None) -> list[Reason]:
+    """Bounds that a plan names and that do not hold, or are not what they claim to be.
+
+    Args:
+        most: the maximum degree of the plan, as recomputed: bounds are looked for up to it.
+    """
     named = set(plan.record["bounds"])
     expected: dict[str, tuple[int, dict[str, int]]] = {}
     if "forced" in named:
         expected["forced"] = _forced(entries)
     if named & {"joins", "node"}:
-        joins, needed = _recomputed(entries, plan.exact.value, spark)
+        joins, needed = _recomputed(entries, most, spark)
         total = int(np.maximum(entries.members - 1, 0).sum())
         expected |= {"joins": (joins[0], {"joins": total, "reached_with_one_less": joins[1]}), "node": (needed, {})}
     found = []
     for name in sorted(named & expected.keys()):
-        (degree, evidence), told = expected[name], plan.certificate(name)
-        if told.bound.scale != 1 or told.bound.value != degree:
-            found.append(Reason("bound as recomputed", degree, float(told.bound), name))
-        if dict(told.evidence) != evidence:
-            found.append(Reason("evidence as recomputed", str(evidence), str(dict(told.evidence)), name))
+        (degree, evidence), stated = expected[name], plan.certificate(name)
+        if stated.bound.scale != 1 or stated.bound.value != degree:
+            found.append(Reason("bound as recomputed", degree, float(stated.bound), name))
+        if digest_value(dict(stated.evidence)) != digest_value(evidence):  # == takes true for 1
+            found.append(Reason("evidence as recomputed", str(evidence), str(dict(stated.evidence)), name))
     return found
 
 

@@ -16,6 +16,9 @@ from pubplan.workload import Int64Array, topic_lists
 
 _WORD = 64
 
+_MOST_WORK = 1 << 31
+"""Where finding a diameter takes no more steps, a plan has it."""
+
 
 def wrong_trees(plan: Plan, entries: Entries, edges: Edges) -> Iterator[Reason]:
     """Each topic has one root, from which everybody gets it by links of its nodes; depths and diameters are right."""
@@ -46,12 +49,27 @@ def wrong_trees(plan: Plan, entries: Entries, edges: Edges) -> Iterator[Reason]:
     topics, links = plan.decisions(TOPICS), plan.decisions(LINKS)
     yield from same(TOPICS, {"root": root_of, "depth": depth}, topics)
     yield from same(LINKS, {"trees": np.bincount(uses, minlength=links.num_rows)}, links)
-    told = topics["diameter"].to_numpy()
+    stated = topics["diameter"].to_numpy()
+    unknown = np.flatnonzero((stated < -1) | ((stated == -1) & (_diameter_work(entries, edges, depth) <= _MOST_WORK)))
+    if len(unknown):
+        yield Reason("diameter computed", "0 or more", int(stated[unknown[0]]), f"topic {unknown[0]}")
+        return
     if num_entries:
-        found = _diameters(entries, edges, is_root, told)
-        wrong = np.flatnonzero((told >= 0) & (found != told))
+        found = _diameters(entries, edges, is_root, stated)
+        wrong = np.flatnonzero((stated >= 0) & (found != stated))
         if len(wrong):
-            yield Reason("diameter as recomputed", int(found[wrong[0]]), int(told[wrong[0]]), f"topic {wrong[0]}")
+            yield Reason("diameter as recomputed", int(found[wrong[0]]), int(stated[wrong[0]]), f"topic {wrong[0]}")
+
+
+def _diameter_work(entries: Entries, edges: Edges, depth: Int64Array) -> npt.NDArray[np.float64]:
+    """For every topic, the most steps that finding its diameter can take.
+
+    From a root with all nodes at most d away, 64 nodes of one depth are looked from at a time, at most 2 d + 1 steps
+    along all links.
+    """
+    links = np.bincount(entries.topics[edges.mine], minlength=entries.num_topics)
+    rounds = depth + entries.members / _WORD + 1
+    return rounds * (2 * depth + 1) * 2 * links
 
 
 def _read_parents(plan: Plan, entries: Entries) -> Int64Array | Reason:
@@ -63,17 +81,17 @@ def _read_parents(plan: Plan, entries: Entries) -> Int64Array | Reason:
             return wrong[0]
     numbers = [table["node"].to_numpy() for table in blocks]
     listed = [topic_lists(table) for table in blocks]
-    told = [topic_lists(table.select(["parents"]).rename_columns(["topics"])) for table in blocks]
+    stated = [topic_lists(table.select(["parents"]).rename_columns(["topics"])) for table in blocks]
     empty = np.empty(0, np.int64)
     is_whole = (
         np.array_equal(np.concatenate([empty, *numbers]), np.arange(entries.num_nodes))
         and np.array_equal(np.concatenate([empty, *(values for _, values in listed)]), entries.topics)
-        and all(np.array_equal(one, other) for (one, _), (other, _) in zip(listed, told, strict=True))
+        and all(np.array_equal(one, other) for (one, _), (other, _) in zip(listed, stated, strict=True))
         and np.array_equal(np.concatenate([empty, *(np.diff(one) for one, _ in listed)]), np.diff(entries.offsets))
     )
     if not is_whole:
         return Reason("forwarding lists the topics of every node", "as the workload", "others", FORWARDING)
-    parents: Int64Array = np.concatenate([empty, *(values for _, values in told)])
+    parents: Int64Array = np.concatenate([empty, *(values for _, values in stated)])
     return parents
 
 
@@ -103,8 +121,8 @@ def _depths(forwarders: Int64Array, is_root: npt.NDArray[np.bool_]) -> Int64Arra
     return depths
 
 
-def _diameters(entries: Entries, edges: Edges, is_root: npt.NDArray[np.bool_], told: Int64Array) -> Int64Array:
-    """The largest distance in every topic whose diameter is told.
+def _diameters(entries: Entries, edges: Edges, is_root: npt.NDArray[np.bool_], stated: Int64Array) -> Int64Array:
+    """The largest distance in every topic whose diameter is stated.
 
     If it is d, entries at distance d, or more, from each other are not both less than d / 2 from the root. So it is
     enough to look from those that are at least that far away, in rounds of 64 per topic, bit by bit.
@@ -112,7 +130,7 @@ def _diameters(entries: Entries, edges: Edges, is_root: npt.NDArray[np.bool_], t
     num_entries = len(entries.topics)
     both = graph_of(num_entries, np.concatenate([edges.mine, edges.its]), np.concatenate([edges.its, edges.mine]))
     distances = _distances(both, is_root)
-    is_source = (told[entries.topics] >= 0) & (2 * distances >= told[entries.topics])
+    is_source = (stated[entries.topics] >= 0) & (2 * distances >= stated[entries.topics])
     sources = np.flatnonzero(is_source)
     sources = sources[np.argsort(entries.topics[sources], kind="stable")]
     topics = entries.topics[sources]

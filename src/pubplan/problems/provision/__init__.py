@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from pubplan.planning import Bound, Family, solve_problem, verify_plan
+from pubplan.planning import BlockSchema, Bound, Family, solve_problem, verify_plan
 from pubplan.problems.provision.bound import (
     mandatory_bound,
     outgoing_bound,
@@ -22,7 +22,12 @@ from pubplan.problems.provision.compare import compare_fleets
 from pubplan.problems.provision.explain import explain_subscriber, explain_topic, explain_vm
 from pubplan.problems.provision.methods import DEFAULT_METHOD, METHODS
 from pubplan.problems.provision.plan import (
+    CHARGED,
+    CHARGED_SCHEMA,
     PLACEMENTS,
+    PLACEMENTS_SCHEMA,
+    PRICES_SCHEMA,
+    PRICES_TOPICS,
     SPLITS,
     SPLITS_SCHEMA,
     TYPES,
@@ -40,7 +45,14 @@ _BOUNDS = (
     Bound("paper", paper_bound, paper_refusal),
     Bound("outgoing", outgoing_bound, beside=("paper",)),
     Bound("mandatory", mandatory_bound, beside=("paper", "outgoing")),
-    Bound("prices", prices_bound, prices_refusal, beside=("paper", "outgoing", "mandatory")),
+    Bound(
+        "prices",
+        prices_bound,
+        prices_refusal,
+        beside=("paper", "outgoing", "mandatory"),
+        evidence=("weights", "unit"),
+        tables={PRICES_TOPICS: BlockSchema(PRICES_SCHEMA, "topics"), CHARGED: BlockSchema(CHARGED_SCHEMA)},
+    ),
 )
 
 FAMILY = Family(
@@ -57,6 +69,7 @@ FAMILY = Family(
         SPLITS: (SPLITS_SCHEMA, None),
         TYPES: (TYPES_SCHEMA, None),
     },
+    blocks={PLACEMENTS: PLACEMENTS_SCHEMA},
     explain={"vm": explain_vm, "topic": explain_topic, "subscriber": explain_subscriber},
     compare=compare_fleets,
     finish=within_budget,

@@ -26,11 +26,13 @@ from pubplan.engine import block_range, exact_sum, map_blocks, num_blocks, stage
 from pubplan.planning import BlockTable, Certificate, Draft, Exact
 from pubplan.problems.provision import joint
 from pubplan.problems.provision.catalogue import MICROS, VmType
+from pubplan.problems.provision.cost import TrafficBound, least_fleet_cost
 from pubplan.problems.provision.exact import cover
 from pubplan.problems.provision.joint import JointParameters, Pricing, shared_prices, unit_of
 from pubplan.problems.provision.kernels import unsettled_rows
 from pubplan.problems.provision.methods import weights_of
-from pubplan.problems.provision.problem import Floor, Problem
+from pubplan.problems.provision.plan import CHARGED, CHARGED_SCHEMA, PRICES_SCHEMA, PRICES_TOPICS
+from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import Selection, Weights
 from pubplan.problems.provision.survey import Survey, survey
 from pubplan.workload import Int64Array, Rows
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 2 * 10**11
 """Up to so many interests times events of threshold, prices are tried."""
-
-PRICES_SCHEMA = pa.schema([("topic", pa.int32()), ("charged", pa.int64()), ("everybody", pa.int64())])
-CHARGED_SCHEMA = pa.schema([("topics", pa.list_(pa.field("element", pa.int32(), nullable=False)))])
 
 
 def paper_refusal(problem: Problem) -> str | None:
@@ -62,13 +61,13 @@ def prices_refusal(problem: Problem) -> str | None:
 
 def paper_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> tuple[Certificate, ...]:
     found = survey(problem, _largest_limit(problem), spark)
-    floor = Floor(outgoing=found.simple * (problem.size or 0))
+    floor = TrafficBound(outgoing=found.simple * (problem.size or 0))
     return (_certificate(problem, "paper", dict.fromkeys(_carrying(problem), floor)),)
 
 
 def outgoing_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> tuple[Certificate, ...]:
     found = survey(problem, _largest_limit(problem), spark)
-    floor = Floor(outgoing=found.outgoing * (problem.size or 1), num_vms=min(1, found.wanting))
+    floor = TrafficBound(outgoing=found.outgoing * (problem.size or 1), num_vms=min(1, found.wanting))
     return (_certificate(problem, "outgoing", dict.fromkeys(_carrying(problem), floor)),)
 
 
@@ -87,7 +86,7 @@ def prices_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> 
     found = survey(problem, limit, spark)
     weights = weights_of(problem, _carrying(problem)[0])
     is_known = isinstance(draft.aside, Selection) and draft.aside.name == joint.STAGE.name
-    taken = draft.aside if is_known else joint.select(problem, limit, weights, JointParameters(), spark)[0]
+    taken = draft.aside if is_known else joint.select(problem, limit, weights, JointParameters(), 0, spark)[0]
     charged = np.where(taken.counts > 0, shared_prices(problem, found.mandatory, taken.counts), 0)
     everybody = shared_prices(problem, found.mandatory, problem.workload.topic_array("subscribers"))
     everybody[taken.counts > 0] = 0
@@ -98,8 +97,8 @@ def prices_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> 
         floor = _mandatory_floor(problem, vm_type, found)
         weighted = -(-least * (problem.size or 1) // unit) + weights.incoming * floor.incoming
         pair = (weights.incoming, weights.outgoing)
-        floors[vm_type] = Floor(floor.incoming, floor.outgoing, weighted, pair, floor.num_vms)
-    blocks = {"topics": _price_table(charged, everybody), "charged": _charged_table(problem, taken, charged)}
+        floors[vm_type] = TrafficBound(floor.incoming, floor.outgoing, weighted, pair, floor.num_vms)
+    blocks = {PRICES_TOPICS: _price_table(charged, everybody), CHARGED: _charged_table(problem, taken, charged)}
     evidence = {"weights": [weights.incoming, weights.outgoing], "unit": unit}
     return (_certificate(problem, "prices", floors, evidence, blocks),)
 
@@ -147,13 +146,13 @@ def _carrying(problem: Problem) -> list[VmType]:
     return [vm_type for vm_type in problem.types if problem.limit(vm_type) > 0]
 
 
-def _mandatory_floor(problem: Problem, vm_type: VmType, found: Survey) -> Floor:
+def _mandatory_floor(problem: Problem, vm_type: VmType, found: Survey) -> TrafficBound:
     """Mandatory topics flow in once for every VM that their mandatory pairs fill."""
     topics = np.flatnonzero((found.mandatory > 0) & (problem.streams > 0))
     streams = problem.streams[topics]
     pairs_per_vm = np.maximum(1, problem.limit(vm_type) // streams - 1)
     num_vms = -(-found.mandatory[topics] // pairs_per_vm)
-    return Floor(
+    return TrafficBound(
         incoming=exact_sum(num_vms * streams),
         outgoing=found.outgoing * (problem.size or 1),
         num_vms=int(num_vms.max(initial=min(1, found.wanting))),
@@ -163,12 +162,14 @@ def _mandatory_floor(problem: Problem, vm_type: VmType, found: Survey) -> Floor:
 def _certificate(
     problem: Problem,
     name: str,
-    floors: dict[VmType, Floor],
+    floors: dict[VmType, TrafficBound],
     evidence: dict[str, object] | None = None,
     blocks: dict[str, BlockTable] | None = None,
 ) -> Certificate:
     """The cost of the VM type for which it is least."""
-    parts = {vm_type.name: Exact(problem.least_cost(vm_type, floor), MICROS) for vm_type, floor in floors.items()}
+    parts = {
+        vm_type.name: Exact(least_fleet_cost(problem, vm_type, floor), MICROS) for vm_type, floor in floors.items()
+    }
     bound = min(parts.values(), key=lambda part: part.value)
     return Certificate(name, bound, evidence or {}, blocks or {}, parts=parts)
 

@@ -26,7 +26,8 @@ BYTES_PER_GB = 10**9
 BITS_PER_MBIT = 10**6
 SECONDS_PER_HOUR = 3600
 
-_LARGEST = 10**9  # of any number in a file: whatever is made of them stays far from 2^63
+_LARGEST = 10**9  # of any number in a file
+_LARGEST_WHOLE = _LARGEST * MICROS  # of what is made of them: micro-dollars, bits, seconds of a period
 _PRICE = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,18})?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 
@@ -356,8 +357,8 @@ def _check_tiers(tiers: tuple[Tier, ...], direction: str) -> None:
 
 
 def _check_whole(value: object, what: str, least: int = 0) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise InputError(f"{what} must be a whole number of at least {least}, not {_shown(value)}.")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _LARGEST_WHOLE:
+        raise InputError(f"{what} must be a whole number from {least} to 10^15, not {_shown(value)}.")
 
 
 def _shown(value: object) -> str:

@@ -1,13 +1,16 @@
 """``cbp``: all pairs of a topic together, on the VM deployed last if they fit (CustomBinPacking).
 
 The paper's optimisations are the letters of ``steps``: (b) pairs are grouped by topic, (c) the topic with the largest
-stream comes first, (d) among existing VMs the one with the most free capacity comes first, (e) new VMs are deployed
-where that is cheaper than distributing a topic over existing ones.
+stream comes first, (d) pairs that do not fit the VM deployed last are distributed over existing VMs, the one with the
+most free capacity first, (e) new VMs are deployed where that is cheaper than distributing.
+
+Without (d) such pairs go to new VMs. Section IV-D also says that they go to existing VMs before (d) is introduced, but
+then (b) would fill every VM but the last, and (b) could not take more VMs for less traffic, as the paper measured.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,22 +27,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CbpParameters:
-    """``steps``: the optimisations in force, ``b`` to ``e``; ``order``: what (c) goes by, a topic's ``stream`` or its
-    ``traffic``, the streams of all its pairs.
-    """
+    """Which optimisations are in force, and what (c) goes by."""
 
-    steps: str = "bcde"
-    order: str = "stream"
+    steps: str = field(
+        default="bcde",
+        metadata={
+            "help": "The optimisations in force: b groups pairs by topic, c takes the most expensive topic first, d "
+            "distributes over existing VMs, e deploys new VMs where that is cheaper than d."
+        },
+    )
+    order: str = field(
+        default="stream",
+        metadata={"help": "What makes a topic expensive for c: its stream, or the traffic of all its pairs."},
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.steps, str) or not set(self.steps) <= set("bcde") or "b" not in self.steps:
             raise ValueError(f"steps are letters of bcde with b among them, not {self.steps!r}; without b it is ffbp.")
+        if "e" in self.steps and "d" not in self.steps:
+            raise ValueError(
+                f"step e chooses between new VMs and distributing, which is step d; add d to {self.steps!r} or leave "
+                "out e."
+            )
         if self.order not in ("stream", "traffic"):
             raise ValueError(f"order must be stream or traffic, not {self.order!r}.")
 
 
 def pack(
-    problem: Problem, vm_type: VmType, selection: Selection, parameters: CbpParameters, spark: SparkSession | None
+    problem: Problem,
+    vm_type: VmType,
+    selection: Selection,
+    parameters: CbpParameters,
+    seed: int,
+    spark: SparkSession | None,
 ) -> Packing:
     streams, counts, steps = problem.streams, selection.counts, parameters.steps
     topics = np.flatnonzero(counts)

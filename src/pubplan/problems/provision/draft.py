@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pubplan.engine import block_range
-from pubplan.errors import Infeasible, Reason
+from pubplan.engine import MAX_INT64, block_range
+from pubplan.errors import Infeasible, InputError, Reason
 from pubplan.planning import BlockTable, Draft, Exact
 from pubplan.problems.provision.catalogue import MICROS, VmType
+from pubplan.problems.provision.cost import fleet_costs
 from pubplan.problems.provision.packing import Packing, placer, total_cost
 from pubplan.problems.provision.plan import (
     PLACEMENTS,
@@ -47,6 +48,7 @@ def draft_of(problem: Problem, fleets: Sequence[Fleet], stage1: str, spark: Spar
 
     Raises:
         Infeasible: no VM type can satisfy everybody.
+        InputError: a fleet costs more than can be written.
     """
     feasible = [(fleet, fleet.selection, fleet.packing) for fleet in fleets if fleet.packing and fleet.selection]
     if not feasible:
@@ -55,6 +57,7 @@ def draft_of(problem: Problem, fleets: Sequence[Fleet], stage1: str, spark: Spar
     best, selection, packing = min(
         ((fleet, chosen, packed) for fleet, chosen, packed in feasible), key=lambda found: total_cost(problem, found[2])
     )
+    _check_costs(problem, [packed for _, _, packed in feasible])
     cost = total_cost(problem, packing)
     decisions = {
         PLACEMENTS: _placements(problem, packing, selection, spark),
@@ -64,6 +67,16 @@ def draft_of(problem: Problem, fleets: Sequence[Fleet], stage1: str, spark: Spar
     }
     reasons = (*_binding(problem, packing), *_notes(problem, selection, stage1))
     return Draft(decisions, Exact(cost, MICROS), reasons=reasons, aside=selection)
+
+
+def _check_costs(problem: Problem, packings: Sequence[Packing]) -> None:
+    for packing in packings:
+        cost = total_cost(problem, packing)
+        if cost > MAX_INT64:
+            raise InputError(
+                f"A fleet of {packing.vm_type.name} costs {cost} micro-dollars, and a plan states at most {MAX_INT64}: "
+                "check its prices and the length of the window."
+            )
 
 
 def _placements(problem: Problem, packing: Packing, selection: Selection, spark: SparkSession | None) -> BlockTable:
@@ -89,7 +102,7 @@ def _vms(problem: Problem, packing: Packing) -> pa.Table:
     streams = packing.streams[packing.topics]
     incoming, outgoing = packing.by_vm(streams), packing.by_vm(packing.pairs * streams)
     numbers: Int64Array = np.arange(packing.num_vms)
-    price = problem.costs(packing.vm_type, 1, 0, 0)[0]
+    price = fleet_costs(problem, packing.vm_type, 1, 0, 0)[0]
     columns = [
         numbers.astype(np.int32),
         pa.array([packing.vm_type.name] * packing.num_vms, pa.string()),
@@ -120,7 +133,7 @@ def _type(problem: Problem, fleet: Fleet, best: Fleet) -> dict[str, object]:
     packing = fleet.packing
     if packing is None:
         return row | {"refused": "; ".join(str(reason) for reason in fleet.refusals)}
-    costs = problem.costs(fleet.vm_type, packing.num_vms, packing.incoming, packing.outgoing)
+    costs = fleet_costs(problem, fleet.vm_type, packing.num_vms, packing.incoming, packing.outgoing)
     return row | {
         "vms": packing.num_vms,
         "incoming": packing.incoming,

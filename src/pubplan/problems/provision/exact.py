@@ -34,7 +34,7 @@ class CheapestCovers:
     costs: Int64Array | None
     cost_per_event: int
 
-    def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
+    def __call__(self, rows: Rows, block: int = 0) -> tuple[Pairs, Int64Array]:
         return cover(rows, self.events, self.costs, self.cost_per_event, by_topic=True)
 
 
@@ -61,7 +61,7 @@ def least_traffic(problem: Problem, events: Int64Array) -> CheapestCovers:
 
 
 def select(
-    problem: Problem, limit: int, weights: Weights, parameters: NoParameters, spark: SparkSession | None
+    problem: Problem, limit: int, weights: Weights, parameters: NoParameters, seed: int, spark: SparkSession | None
 ) -> tuple[Selection, ...]:
     return (cheapest_selection(problem, "exact", least_traffic(problem, problem.usable(limit)), spark),)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from pubplan.errors import InputError, one_line
 from pubplan.planning import Plan
 from pubplan.problems.provision.catalogue import VmType, exact_transfer_cost, vm_cost
 from pubplan.problems.provision.plan import chosen_type
@@ -32,6 +33,9 @@ def gap_parts(plan: Plan) -> GapParts | None:
     """What the plan pays above its tightest bound, and for what; None without a bound.
 
     Where the bound is of another VM type than the plan, what that type saves counts as VMs.
+
+    Raises:
+        InputError: the plan is damaged.
     """
     bounds = {name: plan.certificate(name).bound.value for name in plan.record["bounds"]}
     if not bounds:
@@ -57,9 +61,18 @@ class _Allowed:
 
     @classmethod
     def by(cls, plan: Plan, type_name: str, limit: int) -> _Allowed:
+        """The costs of a plan's VM type.
+
+        Raises:
+            InputError: the plan has no such type, or its VMs carry nothing.
+        """
         parameters = plan.record["parameters"]
-        vm_type = next(VmType.from_dict(each) for each in parameters["vm_types"] if each["name"] == type_name)
-        return cls(vm_type, limit, Fraction(str(parameters["window_seconds"])))
+        matching = [VmType.from_dict(each) for each in parameters["vm_types"] if each["name"] == type_name]
+        if len(matching) != 1 or limit <= 0:
+            raise InputError(
+                f"{plan.path} is damaged: its VM type '{one_line(type_name)}' is unknown or carries nothing."
+            )
+        return cls(matching[0], limit, Fraction(str(parameters["window_seconds"])))
 
     def sent_cost(self, num_bytes: int) -> Fraction:
         tariff = self.vm_type.tariff

@@ -7,7 +7,7 @@ the smallest is best. Among equals the paper leaves the choice open; here it is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,15 +21,22 @@ if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 
+TIE_SIGNS = {"largest": 1, "smallest": -1, "first": 0}
+"""What the kernel takes for each rule: the sign by which it compares equally good topics."""
+
+
 @dataclass(frozen=True)
 class GspParameters:
-    """``ties``: among equally good topics, the ``largest`` or the ``smallest`` first; then the first one."""
+    """What is taken among equally good topics."""
 
-    ties: str = "largest"
+    ties: str = field(
+        default="largest",
+        metadata={"help": "Among equally good topics, take the largest, the smallest or the first by topic number."},
+    )
 
     def __post_init__(self) -> None:
-        if self.ties not in ("largest", "smallest"):
-            raise ValueError(f"ties must be largest or smallest, not {self.ties!r}.")
+        if self.ties not in TIE_SIGNS:
+            raise ValueError(f"ties must be largest, smallest or first, not {self.ties!r}.")
 
 
 @dataclass(frozen=True)
@@ -38,17 +45,17 @@ class GreedyCovers:
 
     events: Int64Array
     sizes: Int64Array | None
-    largest_first: bool = True
+    ties: str = "largest"
 
     @classmethod
-    def of(cls, problem: Problem, events: Int64Array, largest_first: bool = True) -> GreedyCovers:
+    def of(cls, problem: Problem, events: Int64Array, ties: str = "largest") -> GreedyCovers:
         """With sizes only where they differ."""
-        return cls(events, problem.sizes if problem.size is None else None, largest_first)
+        return cls(events, problem.sizes if problem.size is None else None, ties)
 
-    def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
+    def __call__(self, rows: Rows, block: int = 0) -> tuple[Pairs, Int64Array]:
         lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
         size = greedy_covers(
-            *(rows.offsets, rows.topics, self.events, self.sizes, rows.thresholds, self.largest_first),
+            *(rows.offsets, rows.topics, self.events, self.sizes, rows.thresholds, TIE_SIGNS[self.ties]),
             lengths,
             chosen,
         )
@@ -56,9 +63,9 @@ class GreedyCovers:
 
 
 def select(
-    problem: Problem, limit: int, weights: Weights, parameters: GspParameters, spark: SparkSession | None
+    problem: Problem, limit: int, weights: Weights, parameters: GspParameters, seed: int, spark: SparkSession | None
 ) -> tuple[Selection, ...]:
-    chooser = GreedyCovers.of(problem, problem.usable(limit), parameters.ties == "largest")
+    chooser = GreedyCovers.of(problem, problem.usable(limit), parameters.ties)
     return (selection_of(problem, "gsp", chooser, spark)[0],)
 
 

@@ -9,7 +9,7 @@ topics flow, these cost nothing more, and whoever opened another one would pay f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,9 +38,11 @@ UNIT = 1 << 10
 
 @dataclass(frozen=True)
 class JointParameters:
-    """``rounds``: how often prices are set and covers chosen by them."""
+    """How long prices are adjusted."""
 
-    rounds: int = 1
+    rounds: int = field(
+        default=1, metadata={"help": "How often prices are set and covers chosen by them, from 1 to 100."}
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.rounds, int) or isinstance(self.rounds, bool) or not 1 <= self.rounds <= 100:
@@ -84,7 +86,7 @@ def chooser_at(problem: Problem, events: Int64Array, weights: Weights, prices: I
 
 
 def select(
-    problem: Problem, limit: int, weights: Weights, parameters: JointParameters, spark: SparkSession | None
+    problem: Problem, limit: int, weights: Weights, parameters: JointParameters, seed: int, spark: SparkSession | None
 ) -> tuple[Selection, ...]:
     """Rounds of prices and covers, then covers by what flows; those of ``exact`` and ``gsp`` are fallbacks."""
     events = problem.usable(limit)

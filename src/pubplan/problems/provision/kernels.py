@@ -17,6 +17,7 @@ from pubplan.kernels import kernel
 from pubplan.workload import Int32Array, Int64Array
 
 BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 
 NO_COST = 2**62
@@ -58,21 +59,40 @@ def first_covers(
 
 
 @kernel
+def shuffle_rows(offsets: Int64Array, topics: Int32Array, uniforms: FloatArray) -> None:
+    """Shuffle the topics of each row (Fisher and Yates), by a number from 0 to below 1 for each entry."""
+    for row in range(len(offsets) - 1):
+        last = offsets[row + 1]
+        for entry in range(offsets[row], last):
+            other = entry + int(uniforms[entry] * (last - entry))
+            topics[entry], topics[other] = topics[other], topics[entry]
+
+
+@kernel
+def sort_rows(lengths: Int32Array, chosen: Int32Array) -> None:
+    """Put the chosen topics of each row into ascending order."""
+    first = 0
+    for row in range(len(lengths)):
+        chosen[first : first + lengths[row]].sort()
+        first += lengths[row]
+
+
+@kernel
 def greedy_covers(
     offsets: Int64Array,
     topics: Int32Array,
     events: Int64Array,
     sizes: Int64Array | None,
     thresholds: Int64Array,
-    largest_first: bool,
+    tie_sign: int,
     lengths: Int32Array,
     chosen: Int32Array,
 ) -> int:
     """Take the topic with the most benefit per cost until a subscriber has enough; returns how many were taken.
 
     The benefit is min(1, events / missing), the cost 2 events x size: the best topic has the least
-    max(missing, events) x size; without sizes they are all the same. Ties go to the topic with the most events, or the
-    fewest; then to the first one.
+    max(missing, events) x size; without sizes they are all the same. Ties go to the topic with the most events if
+    ``tie_sign`` is 1, with the fewest if it is -1; then, and if it is 0, to the first one.
     """
     size = 0
     left = np.empty(0, dtype=np.int64)
@@ -93,7 +113,7 @@ def greedy_covers(
                 key = max(need, brings) * message_size(sizes, topics[first + place])
                 is_better = key < best_key
                 if key == best_key:
-                    is_better = brings > best_events if largest_first else brings < best_events
+                    is_better = tie_sign * brings > tie_sign * best_events
                 if is_better:
                     best, best_key, best_events = place, key, brings
             if best < 0:
@@ -611,21 +631,20 @@ def spread(
     tree: Int64Array,
     stream: int,
     num_pairs: int,
-    most_free_first: bool,
     vms: Int64Array,
     shares: Int64Array,
 ) -> tuple[int, int]:
-    """Fill VMs with pairs of a topic that none of them carries yet, until all are placed or none takes one more.
+    """Distribute pairs of a topic that no VM carries yet, always to the VM with the most free capacity, until all are
+    placed or none takes one more.
 
     Writes which VMs take how many; returns how many VMs, and how many pairs are left.
     """
-    width = len(tree) // 2
     num_used = 0
     while num_pairs > 0 and num_used < len(vms):
-        vm = first_with(tree, tree[1] if most_free_first else 2 * stream)
-        if vm < 0 or tree[width + vm] < 2 * stream:
+        free = tree[1]
+        vm = first_with(tree, free)
+        if vm < 0 or free < 2 * stream:
             break
-        free = tree[width + vm]
         taken = num_pairs if stream == 0 else min(num_pairs, free // stream - 1)
         set_free(tree, vm, free - (taken + 1) * stream)
         vms[num_used], shares[num_used] = vm, taken
@@ -640,15 +659,15 @@ def custom_pack(
     streams: Int64Array,
     counts: Int64Array,
     limit: int,
-    most_free_first: bool,
+    distributes: bool,
     weighs_cost: bool,
     vm_worth: float,
 ) -> Int64Array:
     """Pack the pairs of topic after topic (CustomBinPacking).
 
     1. All pairs of a topic go to the VM that was deployed last, if they fit.
-    2. Otherwise they fill existing VMs, the one with the most free capacity first or in the order of deployment,
-    3. unless new VMs are cheaper: ``vm_worth`` is how many bytes of traffic cost as much as a VM.
+    2. Otherwise, if ``distributes``, they fill existing VMs, the one with the most free capacity first,
+    3. unless ``weighs_cost`` and new VMs are cheaper: ``vm_worth`` is how many bytes of traffic cost as much as a VM.
     4. What is left goes to new VMs.
 
     Returns a table of topic, VM and pairs.
@@ -669,7 +688,7 @@ def custom_pack(
                 continue
         if num_vms > len(vms):
             vms, shares = np.empty(2 * num_vms, dtype=np.int64), np.empty(2 * num_vms, dtype=np.int64)
-        num_used, rest = spread(tree, stream, left, most_free_first, vms, shares)  # 2
+        num_used, rest = spread(tree, stream, left, vms, shares) if distributes else (0, left)  # 2
         per_vm = limit // stream - 1 if stream > 0 else left
         if weighs_cost and num_used > 0:  # 3
             more_vms, all_new = -(-rest // per_vm), -(-left // per_vm)
@@ -736,7 +755,7 @@ def level_pack(topics: Int64Array, streams: Int64Array, counts: Int64Array, limi
         topic, left = late[place, 0], late[place, 1]
         stream = streams[topic]
         while left > 0:
-            num_used, left = spread(tree, stream, left, True, vms, shares)
+            num_used, left = spread(tree, stream, left, vms, shares)
             for used in range(num_used):
                 parts = put_part(parts, num_parts, topic, vms[used], shares[used])
                 num_parts += 1
@@ -808,6 +827,35 @@ def first_fit(
             set_free(tree, vm, tree[width + vm] - 2 * stream)
         vms[place] = vm
     return tree, num_vms, hosts, num_hosts
+
+
+@kernel
+def first_fit_by_topic(topics: Int64Array, streams: Int64Array, counts: Int64Array, limit: int) -> Int64Array:
+    """What ``first_fit`` makes of all pairs of the first topic, then all of the second, and so on.
+
+    VMs before the one with the topic's latest pair do not take a first pair of it and are too full for another, so its
+    pairs fill one VM after the other. Returns a table of topic, VM and pairs.
+    """
+    tree = np.full(32, -1, dtype=np.int64)
+    parts = np.empty((len(topics) + 16, 3), dtype=np.int64)
+    num_parts, num_vms = 0, 0
+    for index in range(len(topics)):
+        topic = topics[index]
+        stream, left = streams[topic], counts[topic]
+        while left > 0:
+            vm = first_with(tree, 2 * stream)
+            if vm < 0:
+                tree = widened(tree, num_vms)
+                vm = num_vms
+                set_free(tree, vm, limit)
+                num_vms += 1
+            free = tree[len(tree) // 2 + vm]
+            taken = left if stream == 0 else min(left, free // stream - 1)
+            set_free(tree, vm, free - (taken + 1) * stream)
+            parts = put_part(parts, num_parts, topic, vm, taken)
+            num_parts += 1
+            left -= taken
+    return parts[:num_parts]
 
 
 @kernel

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def pack(
-    problem: Problem, vm_type: VmType, selection: Selection, parameters: NoParameters, spark: SparkSession | None
+    problem: Problem,
+    vm_type: VmType,
+    selection: Selection,
+    parameters: NoParameters,
+    seed: int,
+    spark: SparkSession | None,
 ) -> Packing:
     """The cheaper of levelled VMs and what ``cbp`` makes of the same pairs, unless nothing can be cheaper."""
     streams, counts, limit = problem.streams, selection.counts, problem.limit(vm_type)
@@ -35,7 +40,7 @@ def pack(
     levelled = packing_of(problem, vm_type, parts)
     if total_cost(problem, levelled) == least_cost(problem, vm_type, selection):
         return levelled
-    customary = cbp.pack(problem, vm_type, selection, cbp.CbpParameters(), spark)
+    customary = cbp.pack(problem, vm_type, selection, cbp.CbpParameters(), seed, spark)
     return min(levelled, customary, key=lambda packing: total_cost(problem, packing))
 
 

@@ -43,7 +43,9 @@ def weights_of(problem: Problem, vm_type: VmType) -> Weights:
     return Weights(incoming // common, outgoing // common)
 
 
-def fleets(problem: Problem, first: Stage1, second: Stage2, parameters: Any, spark: SparkSession | None) -> list[Fleet]:
+def fleets(
+    problem: Problem, first: Stage1, second: Stage2, parameters: Any, seed: int, spark: SparkSession | None
+) -> list[Fleet]:
     """The cheapest fleet of each VM type. Types for which the same topics fit choose their pairs once."""
     selections: dict[tuple[int, Weights], tuple[Selection, ...]] = {}
     found = []
@@ -55,9 +57,9 @@ def fleets(problem: Problem, first: Stage1, second: Stage2, parameters: Any, spa
             continue
         key = (problem.num_usable(limit), weights_of(problem, vm_type))
         if key not in selections:
-            selections[key] = first.select(problem, limit, key[1], parameters.part(first.parameters), spark)
+            selections[key] = first.select(problem, limit, key[1], parameters.part(first.parameters), seed, spark)
         with stage(f"packing on {vm_type.name}"):
-            selection, packing = _cheapest(problem, vm_type, selections[key], second, parameters, spark)
+            selection, packing = _cheapest(problem, vm_type, selections[key], second, parameters, seed, spark)
         found.append(Fleet(vm_type, selection, packing))
     return found
 
@@ -68,15 +70,16 @@ def _cheapest(
     selections: tuple[Selection, ...],
     second: Stage2,
     parameters: Any,
+    seed: int,
     spark: SparkSession | None,
 ) -> tuple[Selection, Packing]:
     """The cheapest packing of several selections; those that cannot be cheaper than what was found are not packed."""
     own = parameters.part(second.parameters)
     best, *others = selections
-    packing = second.pack(problem, vm_type, best, own, spark)
+    packing = second.pack(problem, vm_type, best, own, seed, spark)
     for other in others:
         if least_cost(problem, vm_type, other) < total_cost(problem, packing):
-            packed = second.pack(problem, vm_type, other, own, spark)
+            packed = second.pack(problem, vm_type, other, own, seed, spark)
             if total_cost(problem, packed) < total_cost(problem, packing):
                 best, packing = other, packed
     return best, packing
@@ -122,7 +125,7 @@ def _refusals(problem: Problem, vm_type: VmType, spark: SparkSession | None) -> 
 def _run(
     first: Stage1, second: Stage2, problem: Problem, parameters: Any, seed: int, spark: SparkSession | None
 ) -> Draft:
-    return draft_of(problem, fleets(problem, first, second, parameters, spark), first.name, spark)
+    return draft_of(problem, fleets(problem, first, second, parameters, seed, spark), first.name, spark)
 
 
 class _Parts:

@@ -12,6 +12,7 @@ import numpy as np
 from pubplan.engine import exact_dot, exact_sum, map_blocks, stage
 from pubplan.planning import NoParameters
 from pubplan.problems.provision.catalogue import BYTES_PER_GB, VmType
+from pubplan.problems.provision.cost import fleet_costs
 from pubplan.problems.provision.kernels import place_pairs
 from pubplan.problems.provision.problem import MAX_TRAFFIC, Problem
 from pubplan.problems.provision.selection import Pairs, Selection
@@ -54,10 +55,14 @@ class Packing:
 
 @dataclass(frozen=True)
 class Stage2:
-    """A way to pack pairs: takes the problem, a VM type, pairs, the method's parameters and a Spark session or None."""
+    """A way to pack pairs.
+
+    Attributes:
+        pack: takes the problem, a VM type, pairs, the method's parameters, the seed and a Spark session or None.
+    """
 
     name: str
-    pack: Callable[[Problem, VmType, Selection, Any, SparkSession | None], Packing]
+    pack: Callable[[Problem, VmType, Selection, Any, int, SparkSession | None], Packing]
     told: str
     complexity: str
     parameters: type = NoParameters
@@ -91,12 +96,12 @@ def least_cost(problem: Problem, vm_type: VmType, selection: Selection) -> int:
     incoming = exact_sum(problem.streams[topics])
     outgoing = exact_dot(selection.counts[topics], problem.streams[topics])
     num_vms = max(int(len(topics) > 0), -(-(incoming + outgoing) // problem.limit(vm_type)))
-    return sum(problem.costs(vm_type, num_vms, incoming, outgoing))
+    return sum(fleet_costs(problem, vm_type, num_vms, incoming, outgoing))
 
 
 def total_cost(problem: Problem, packing: Packing) -> int:
     """What the fleet costs, in micro-dollars."""
-    return sum(problem.costs(packing.vm_type, packing.num_vms, packing.incoming, packing.outgoing))
+    return sum(fleet_costs(problem, packing.vm_type, packing.num_vms, packing.incoming, packing.outgoing))
 
 
 def vm_worth(problem: Problem, vm_type: VmType) -> float:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from pubplan.errors import Infeasible, InputError, Reason
-from pubplan.planning import Certificate, Draft, Plan, tightest
+from pubplan.planning import Certificate, Draft, Exact, Plan, tightest
+from pubplan.problems.provision.catalogue import MICROS
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.words import dollars_down
 from pubplan.workload import Int32Array, Int64Array, topic_lists
 
 PLACEMENTS, VMS, SPLITS, TYPES = "placements", "vms", "splits", "types"
+
+BUDGET = "budget in dollars"
+"""The limit that reasons about the budget name."""
 
 _LIST = pa.list_(pa.field("element", pa.int32(), nullable=False))
 
@@ -55,6 +60,14 @@ TYPES_SCHEMA = pa.schema(
 )
 """What the fleet of each VM type takes and costs (bytes and micro-dollars), or why there is none."""
 
+PRICES_TOPICS, CHARGED = "topics", "charged"
+
+PRICES_SCHEMA = pa.schema([("topic", pa.int32()), ("charged", pa.int64()), ("everybody", pa.int64())])
+"""Evidence of the bound ``prices``: by topic, what those pay who share its stream, and what everybody else pays."""
+
+CHARGED_SCHEMA = pa.schema([("topics", _LIST)])
+"""Evidence of the bound ``prices``: for every subscriber the topics whose stream it shares, in blocks."""
+
 
 def chosen_type(plan: Plan) -> dict[str, Any]:
     """The row of the VM type that was chosen: what its fleet takes and costs.
@@ -90,15 +103,19 @@ def within_budget(problem: Problem, draft: Draft, certificates: tuple[Certificat
     """
     if problem.budget_micros is None:
         return draft
-    budget = problem.budget_micros / problem.scale
     bound = tightest({certificate.name: certificate.bound for certificate in certificates}, "min")
     if bound is not None and bound.value > problem.budget_micros:
         raise Infeasible(
             f"No: no plan costs less than {dollars_down(bound.value)}, and the budget is "
             f"{dollars_down(problem.budget_micros)}.",
-            [Reason("budget in dollars", float(bound), budget, "what no plan can be below")],
+            [Reason(BUDGET, float(bound), problem.budget_micros / problem.scale, "what no plan can be below")],
         )
-    if draft.claimed.value <= problem.budget_micros:
-        return draft
-    undecided = Reason("budget in dollars", float(draft.claimed), budget, "undecided: no bound is above it")
-    return replace(draft, reasons=(*draft.reasons, undecided))
+    undecided = undecided_budget(draft.claimed, problem.budget_micros)
+    return replace(draft, reasons=(*draft.reasons, *undecided))
+
+
+def undecided_budget(cost: Exact, budget_micros: int | None) -> tuple[Reason, ...]:
+    """What a plan says of a budget that it exceeds while no bound does; nothing if it keeps it."""
+    if budget_micros is None or cost.fraction <= Fraction(budget_micros, MICROS):
+        return ()
+    return (Reason(BUDGET, float(cost), budget_micros / MICROS, "undecided: no bound is above it"),)

@@ -11,7 +11,6 @@ each term rounded up once.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,15 +24,7 @@ import numpy as np
 from pubplan.engine import exact_dot
 from pubplan.errors import Infeasible, InputError, Reason
 from pubplan.planning import Sense
-from pubplan.problems.provision.catalogue import (
-    MICROS,
-    VmType,
-    exact_transfer_cost,
-    find_vm_types,
-    tier_limits,
-    transfer_cost,
-    vm_cost,
-)
+from pubplan.problems.provision.catalogue import MICROS, VmType, find_vm_types
 from pubplan.workload import Int64Array, RowReader, Workload, checked_threshold
 
 DEFAULT_VM_TYPE = "paper-2013/c3.large"
@@ -209,45 +200,6 @@ class Problem:
         """Reads the subscribers of one block at a time, here or in a task."""
         return RowReader(self.workload, self.rates, self.threshold, has_weights=False)
 
-    def costs(self, vm_type: VmType, num_vms: int, incoming: int, outgoing: int) -> tuple[int, int, int]:
-        """Micro-dollars for the VMs, the bytes received and the bytes sent."""
-        tariff, seconds = vm_type.tariff, self.seconds
-        return (
-            vm_cost(vm_type, num_vms, seconds),
-            transfer_cost(tariff.incoming, tariff.period_seconds, incoming, seconds),
-            transfer_cost(tariff.outgoing, tariff.period_seconds, outgoing, seconds),
-        )
-
-    def least_cost(self, vm_type: VmType, floor: Floor) -> int:
-        """What no fleet of one type can be below, in micro-dollars, if its traffic is not below ``floor``.
-
-        Where only the weighted sum of incoming and outgoing bytes is known, the cheapest way to share it is at the end
-        of a range, or where a tier ends: in between, the cost is linear.
-        """
-        incoming, outgoing = Fraction(floor.incoming), Fraction(floor.outgoing)
-        weight_in, weight_out = floor.weights
-        more = Fraction(floor.weighted) - weight_in * incoming - weight_out * outgoing
-        ends = [(incoming, outgoing)]
-        if more > 0:
-            tariff = vm_type.tariff
-            ends = [(incoming + more / weight_in, outgoing), (incoming, outgoing + more / weight_out)]
-            for limit in tier_limits(tariff.incoming, tariff.period_seconds, self.seconds):
-                if limit is not None and ends[1][0] < limit < ends[0][0]:
-                    ends.append((limit, outgoing + (ends[0][0] - limit) * weight_in / weight_out))
-            for limit in tier_limits(tariff.outgoing, tariff.period_seconds, self.seconds):
-                if limit is not None and ends[0][1] < limit < ends[1][1]:
-                    ends.append((incoming + (ends[1][1] - limit) * weight_out / weight_in, limit))
-        carried = self.limit(vm_type)
-        num_vms = max(floor.num_vms, min(math.ceil((least_in + least_out) / carried) for least_in, least_out in ends))
-        period, seconds = vm_type.tariff.period_seconds, self.seconds
-        transfer = min(
-            exact_transfer_cost(vm_type.tariff.incoming, period, least_in, seconds)
-            + exact_transfer_cost(vm_type.tariff.outgoing, period, least_out, seconds)
-            for least_in, least_out in ends
-        )
-        vms, received, sent = self.costs(vm_type, num_vms, floor.incoming, floor.outgoing)
-        return vms + max(received + sent, math.ceil(transfer))
-
     def to_parameters(self) -> dict[str, Any]:
         return {
             "threshold": self.threshold,
@@ -266,17 +218,6 @@ class Problem:
         names = ("threshold", "peak_factor", "headroom", "window_seconds", "message_bytes", "rate_factor", "budget")
         vm_types = [VmType.from_dict(vm_type) for vm_type in parameters["vm_types"]]
         return cls(workload, vm_types, **{name: parameters[name] for name in names})
-
-
-@dataclass(frozen=True)
-class Floor:
-    """What no plan can be below: bytes in, bytes out, the sum of both times ``weights``, and VMs."""
-
-    incoming: int = 0
-    outgoing: int = 0
-    weighted: int = 0
-    weights: tuple[int, int] = (1, 1)
-    num_vms: int = 0
 
 
 def _found(vm_types: Sequence[VmType | str]) -> tuple[VmType, ...]:

@@ -26,8 +26,11 @@ class Pairs:
     topics: Int32Array
 
 
-Chooser = Callable[[Rows], tuple[Pairs, Int64Array]]
-"""Chooses pairs for the subscribers of one block, here or in a task; also sums that the pass adds up."""
+Chooser = Callable[[Rows, int], tuple[Pairs, Int64Array]]
+"""Chooses pairs for the subscribers of one block, here or in a task; also sums that the pass adds up.
+
+Takes the rows and the number of the block, by which random numbers are drawn.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,13 @@ class Stage1:
     """A way to choose pairs.
 
     Attributes:
-        select: takes the problem, the limit of a VM, what bytes in and out cost in proportion, the method's parameters
-            and a Spark session or None. The first of several selections is the one it is named after; the others are
-            fallbacks, in case they turn out cheaper once they are packed.
+        select: takes the problem, the limit of a VM, what bytes in and out cost in proportion, the method's parameters,
+            the seed and a Spark session or None. The first of several selections is the one it is named after; the
+            others are fallbacks, in case they turn out cheaper once they are packed.
     """
 
     name: str
-    select: Callable[[Problem, int, Weights, Any, SparkSession | None], tuple[Selection, ...]]
+    select: Callable[[Problem, int, Weights, Any, int, SparkSession | None], tuple[Selection, ...]]
     told: str
     complexity: str
     parameters: type = NoParameters
@@ -101,7 +104,7 @@ def pass_over(
         for block in groups[group]:
             rows = reader.read(block)
             for name, chooser in choosers.items():
-                pairs, found = chooser(rows)
+                pairs, found = chooser(rows, block)
                 count_columns(pairs.topics, counts[name])
                 sums[name] = sums[name] + found if name in sums else found
                 if keep is not None and name == kept_name:
@@ -132,7 +135,7 @@ def kept_pairs(store: Store) -> Callable[[int], Pairs]:
 def chosen_pairs(problem: Problem, chooser: Chooser) -> Callable[[int], Pairs]:
     """Chooses the pairs of a block again."""
     reader = problem.rows()
-    return lambda block: chooser(reader.read(block))[0]
+    return lambda block: chooser(reader.read(block), block)[0]
 
 
 def selection_of(

@@ -77,7 +77,7 @@ class _Mandatory:
 
     events: Int64Array
 
-    def __call__(self, rows: Rows) -> tuple[Pairs, Int64Array]:
+    def __call__(self, rows: Rows, block: int = 0) -> tuple[Pairs, Int64Array]:
         lengths, chosen = np.empty(len(rows.thresholds), np.int32), np.empty(len(rows.topics), np.int32)
         size = mandatory_topics(rows.offsets, rows.topics, self.events, rows.thresholds, lengths, chosen)
         simple = simple_needs(rows.offsets, rows.topics, self.events, rows.thresholds)

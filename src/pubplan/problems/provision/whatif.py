@@ -64,6 +64,7 @@ def what_if(
     method: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     bound: str | None = None,
+    seed: int = 0,
     spark: SparkSession | None = None,
     **other: Any,
 ) -> list[Case]:
@@ -74,6 +75,7 @@ def what_if(
 
     Args:
         parameters: the method's own.
+        seed: what random orders are drawn by.
         other: what else a problem takes, such as ``peak_factor``.
 
     Raises:
@@ -95,7 +97,7 @@ def what_if(
             except Infeasible as error:
                 cases += [Case(threshold, str(factor), vm_type.name, refused=_in_one_line(error)) for vm_type in types]
             else:
-                cases += _cases(family, problem, method, parameters or {}, bound, spark)
+                cases += _cases(family, problem, method, parameters or {}, bound, seed, spark)
             advance(1)
     return cases
 
@@ -106,12 +108,13 @@ def _cases(
     method: str | None,
     parameters: Mapping[str, Any],
     bound: str | None,
+    seed: int,
     spark: SparkSession | None,
 ) -> Iterator[Case]:
     chosen = family.method_for(problem, method)
     own: Any = make_parameters(chosen.parameters, parameters, f"method {chosen.name}")
     family.bounds_for(problem, bound)  # before the work
-    found = fleets(problem, *STAGES[chosen.name], own, spark)
+    found = fleets(problem, *STAGES[chosen.name], own, seed, spark)
     least = _bounds(family, problem, [fleet for fleet in found if fleet.packing], bound, spark)
     for fleet in found:
         case = Case(problem.threshold, str(problem.rate_factor), fleet.vm_type.name)

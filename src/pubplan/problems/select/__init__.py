@@ -10,13 +10,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pubplan.planning import Bound, Certificate, Draft, Exact, Family, solve_problem, verify_plan
+from pubplan.planning import BlockSchema, Bound, Certificate, Draft, Exact, Family, solve_problem, verify_plan
 from pubplan.problems.select import (
     enumerate_fb3m,
     exact,
     greedy_b3m,
     greedy_fb3m,
     greedy_fb3m_eager,
+    greedy_fb3m_slow,
     greedy_max,
     improved_b3m,
     threshold,
@@ -24,7 +25,15 @@ from pubplan.problems.select import (
 from pubplan.problems.select.bound import lagrangian_bound, paper_bound, paper_refusal
 from pubplan.problems.select.curve import Curve, curve_of, least_capacity
 from pubplan.problems.select.explain import explain_subscriber, explain_topic
-from pubplan.problems.select.plan import SERVED, SERVED_SCHEMA, measures, with_bound_curve
+from pubplan.problems.select.plan import (
+    MULTIPLIERS,
+    MULTIPLIERS_SCHEMA,
+    SERVED,
+    SERVED_SCHEMA,
+    TRAJECTORY_SCHEMA,
+    measures,
+    with_bound_curve,
+)
 from pubplan.problems.select.problem import OBJECTIVES, Problem
 from pubplan.problems.select.verify import verify as evaluate
 
@@ -32,8 +41,8 @@ if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
 _METHODS = (
-    *(module.METHOD for module in (greedy_fb3m, greedy_fb3m_eager, greedy_max, enumerate_fb3m)),
-    *(module.METHOD for module in (greedy_b3m, improved_b3m, exact)),
+    *(module.METHOD for module in (greedy_fb3m, greedy_fb3m_eager, greedy_fb3m_slow, greedy_max)),
+    *(module.METHOD for module in (enumerate_fb3m, greedy_b3m, improved_b3m, exact)),
     *threshold.METHODS,
 )
 
@@ -46,9 +55,23 @@ def _from_reached(
 
 
 _BOUNDS = (
-    Bound("paper", _from_reached(paper_bound), paper_refusal),
-    Bound("lagrangian", _from_reached(lagrangian_bound), beside=("paper",)),
-    Bound("mip", _from_reached(exact.mip_bound), exact.size_refusal),
+    Bound("paper", _from_reached(paper_bound), paper_refusal, evidence=("cut_need", "cut_weight")),
+    Bound(
+        "lagrangian",
+        _from_reached(lagrangian_bound),
+        beside=("paper",),
+        evidence=("price",),
+        tables={MULTIPLIERS: BlockSchema(MULTIPLIERS_SCHEMA)},
+    ),
+    Bound(
+        exact.SEARCH,
+        _from_reached(exact.search_bound),
+        exact.size_refusal,
+        tables={
+            exact.TREE: BlockSchema(exact.TREE_SCHEMA, by="evidence"),
+            exact.MULTIPLIERS: BlockSchema(exact.MULTIPLIERS_SCHEMA, by="evidence"),
+        },
+    ),
 )
 
 FAMILY = Family(
@@ -61,6 +84,7 @@ FAMILY = Family(
     verify=evaluate,
     restore=Problem.restore,
     decisions={SERVED: (SERVED_SCHEMA, "topic_id")},
+    trajectory=TRAJECTORY_SCHEMA,
     explain={"topic": explain_topic, "subscriber": explain_subscriber},
     measures=measures,
     finish=with_bound_curve,

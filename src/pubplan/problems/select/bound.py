@@ -32,6 +32,7 @@ from pubplan.engine import Store, block_range, exact_sum, map_blocks, open_store
 from pubplan.kernels import row_positive_minima
 from pubplan.planning import BlockTable, Certificate, Exact
 from pubplan.problems.select.kernels import UNIT, cut_price, lagrangian_pass
+from pubplan.problems.select.plan import MULTIPLIERS, MULTIPLIERS_SCHEMA
 from pubplan.problems.select.problem import FULL, Problem
 from pubplan.workload import MAX_THRESHOLD, Int64Array, RowReader
 
@@ -46,10 +47,6 @@ PATIENCE = 6
 SHRINK = 0.7
 GROUPS = 16
 SAMPLED_ROWS = 1 << 13
-
-MULTIPLIERS = "multipliers"
-MULTIPLIERS_SCHEMA = pa.schema([pa.field("multiplier", pa.int32(), nullable=False)])
-"""One row per interest, in the order of the workload's blocks, in units of 2^-20 subscribers."""
 
 _SAFE = 1 + 1e-9
 """Covers the float error of a curve."""

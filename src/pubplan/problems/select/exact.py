@@ -1,194 +1,170 @@
-"""``exact``: the best plan by mixed-integer programming (HiGHS through SciPy), with the bound that proves it."""
+"""``exact``: the best plan by branch and bound, with a proof that anybody can evaluate again in exact integers."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+import time
+from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
+import pyarrow as pa
 
-from pubplan.engine import stage
-from pubplan.errors import EngineError, Reason
-from pubplan.planning import Certificate, Draft, Exact, Method
-from pubplan.problems.select.plan import draft_of
-from pubplan.problems.select.problem import FULL, Problem, slopes
-from pubplan.problems.select.runs import run_among
+from pubplan.errors import Reason
+from pubplan.planning import BlockTable, Certificate, Draft, Exact, Method
+from pubplan.problems.select.greedy_fb3m import better_rule
+from pubplan.problems.select.improved_b3m import ImprovedB3mParameters, Improver, improved_choice
+from pubplan.problems.select.plan import Choice, draft_of
+from pubplan.problems.select.problem import FULL, Problem
+from pubplan.problems.select.runs import run_lazy
+from pubplan.problems.select.search import Limits, Proof, Search
+from pubplan.workload import Int32Array
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
-MAX_PAIRS = 200_000
-TOLERANCE = 1e-6
-"""What HiGHS counts as nothing, relative to the objective; the bound is raised by it."""
+MAX_INTERESTS = 200_000
+DEFAULT_SEARCH_NODES = 20_000
+MAX_SEARCH_NODES = 10_000_000
+MAX_SECONDS = 10_000_000
+
+SEARCH = "search"
+TREE, MULTIPLIERS = "tree", "multipliers"
+TREE_SCHEMA = pa.schema(
+    [
+        pa.field("parent", pa.int32(), nullable=False),
+        pa.field("topic", pa.int32(), nullable=False),
+        pa.field("served", pa.bool_(), nullable=False),
+        pa.field("vector", pa.int32(), nullable=False),
+        pa.field("payment", pa.int64(), nullable=False),
+        pa.field("cost", pa.int64(), nullable=False),
+    ]
+)
+"""The nodes of the search, the root first; -1 where there is no parent, topic or vector of multipliers."""
+
+_MULTIPLIER = pa.field("element", pa.uint32(), nullable=False)
+MULTIPLIERS_SCHEMA = pa.schema([pa.field("multipliers", pa.list_(_MULTIPLIER), nullable=False)])
+"""One vector of multipliers per row, in units of 2^-32: one per interest of every distinct subscriber."""
+
+_MULTIPLIERS_PER_BLOCK = 2**20
 
 
 @dataclass(frozen=True)
 class ExactParameters:
-    """``nodes``: the most nodes of the search tree, None for no limit. ``time_limit``: seconds, None for no limit."""
+    """When the search ends without an answer that is proven to be the best."""
 
-    nodes: int | None = None
-    time_limit: float | None = None
+    search_nodes: int = field(default=DEFAULT_SEARCH_NODES, metadata={"help": "The most nodes of the search tree."})
+    time_limit: float | None = field(default=None, metadata={"help": "The most seconds; unless given, any."})
 
     def __post_init__(self) -> None:
-        for name, value in (("nodes", self.nodes), ("time_limit", self.time_limit)):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0):
-                raise ValueError(f"{name} must be a positive number, not {value!r}.")
-
-
-@dataclass(frozen=True)
-class _Answer:
-    served: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    is_proven: bool
-    bound: float
+        is_whole = isinstance(self.search_nodes, int) and not isinstance(self.search_nodes, bool)
+        if not is_whole or not 0 < self.search_nodes <= MAX_SEARCH_NODES:
+            raise ValueError(f"search_nodes must be from 1 to {MAX_SEARCH_NODES:,}, not {self.search_nodes!r}.")
+        limit = self.time_limit
+        is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and 0 < limit <= MAX_SECONDS):
+            raise ValueError(
+                f"time_limit must be a positive number of seconds, at most {MAX_SECONDS:,}, not {limit!r}."
+            )
 
 
 def exact(problem: Problem, parameters: ExactParameters, seed: int = 0, spark: SparkSession | None = None) -> Draft:
-    """Search all plans. Stopped early by a limit, the answer is the best plan met so far, and nothing is proven by it.
+    """Search all plans, from the best that the greedy methods find on.
 
-    A time limit makes the plan depend on the machine, which it then says. Runs in one process: the seed and the
-    session are not used.
+    The answer is the best plan for B3M, and within a 10^-8 of it for F-B3M. Stopped early by a limit, it is the best
+    plan met so far, with the bound that the search has reached; the plan says so. A time limit makes the plan depend on
+    the machine, which it says too. Runs in one process: the seed and the session are not used.
     """
-    with stage("searching all plans"):
-        answer = _search(problem, parameters)
-    draft = draft_of(problem, run_among(problem, answer.served))
-    certificates = (_certificate(problem, answer.bound, draft.claimed),) if answer.is_proven else ()
-    stopped = () if answer.is_proven else (Reason("search", "all plans", "stopped by its limit", "exact"),)
-    return Draft(
-        decisions=draft.decisions,
-        claimed=draft.claimed,
-        trajectory=draft.trajectory,
-        reasons=(*draft.reasons, *stopped),
+    plans = _Plans(problem)
+    proof = _prove(problem, parameters, plans, plans.best.objective)
+    draft = draft_of(problem, plans.best)
+    is_stopped = () if proof.is_complete else (Reason("search", "all plans", "stopped by its limit", "exact"),)
+    return replace(
+        draft,
+        reasons=(*draft.reasons, *is_stopped),
         deterministic=parameters.time_limit is None,
-        certificates=certificates,
+        certificates=(_certificate(problem, proof),),
     )
 
 
-def mip_bound(problem: Problem, reached: Exact, spark: SparkSession | None = None) -> Certificate:
-    """The value of the best plan, as far as HiGHS's tolerance lets it be known."""
-    return _certificate(problem, _search(problem, ExactParameters()).bound, reached)
+def search_bound(problem: Problem, reached: Exact, spark: SparkSession | None = None) -> Certificate:
+    """What the search for the best plan proves, whatever method made the plan."""
+    plans = _Plans(problem)
+    return _certificate(problem, _prove(problem, ExactParameters(), plans, max(plans.best.objective, reached.value)))
 
 
-def _certificate(problem: Problem, bound: float, reached: Exact) -> Certificate:
-    """There is no evidence but to search again, which is what verification does."""
-    raised = bound + TOLERANCE * max(1.0, abs(bound))
-    value = math.floor(raised) if problem.objective == "b3m" else math.ceil(raised * FULL)
+class _Plans:
+    """The best plan met so far."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.improver = Improver(problem) if problem.objective == "b3m" else None
+        if self.improver is None:
+            self.best = better_rule("best", lambda by_ratio: run_lazy(problem, by_ratio=by_ratio))
+        else:
+            self.best = improved_choice(problem, ImprovedB3mParameters().rounds)
+
+    def complete(self, topics: Int32Array) -> int:
+        """Complete a plan that begins with ``topics``; its objective."""
+        choice: Choice
+        if self.improver is None:
+            choice = run_lazy(self.problem, by_ratio=True, first_choices=topics)
+        else:
+            choice = self.improver.settle(topics)
+        if choice.objective > self.best.objective:
+            self.best = choice
+        return choice.objective
+
+
+def _prove(problem: Problem, parameters: ExactParameters, plans: _Plans, reached: int) -> Proof:
+    deadline = None if parameters.time_limit is None else time.monotonic() + parameters.time_limit
+    return Search(problem, Limits(parameters.search_nodes, deadline), reached, plans.complete).run()
+
+
+def _certificate(problem: Problem, proof: Proof) -> Certificate:
+    value = proof.value // FULL if problem.objective == "b3m" else proof.value
+    bound = Exact(min(value, problem.total_weight * problem.scale), problem.scale)
+    columns = zip(*(astuple(node) for node in proof.nodes), strict=True)
+    tree = pa.Table.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, TREE_SCHEMA, strict=True)], schema=TREE_SCHEMA
+    )
+    per_block = max(1, _MULTIPLIERS_PER_BLOCK // max(1, proof.num_entries))
+
+    def vectors(block: int) -> pa.Table:
+        held = proof.vectors[block * per_block : (block + 1) * per_block]
+        values = np.zeros((len(held), proof.num_entries), dtype=np.uint32)
+        for row, vector in zip(values, held, strict=True):
+            row[vector.entries] = vector.multipliers
+        offsets = np.arange(len(held) + 1, dtype=np.int32) * np.int32(proof.num_entries)
+        return pa.Table.from_arrays(
+            [pa.ListArray.from_arrays(offsets, values.ravel(), pa.list_(_MULTIPLIER))], schema=MULTIPLIERS_SCHEMA
+        )
+
     return Certificate(
-        "mip", Exact(min(max(value, reached.value), problem.total_weight * problem.scale), problem.scale)
-    )
-
-
-def _search(problem: Problem, parameters: ExactParameters) -> _Answer:
-    """Maximise sum of w_v f_v with f_v <= sum over t of a_tv x_t, a_tv = min(1, what t brings v / what v needs).
-
-    1. Subscribers with one topic are satisfied with it: they add to its worth and need no variable.
-    2. Subscribers who want the same topics and need the same become one, with the sum of their weights.
-    3. For B3M f_v is whole, and not more than x_t for a topic t without which v cannot be satisfied.
-    """
-    instance = problem.instance
-    if instance.num_topics == 0:
-        return _Answer(np.zeros(0, dtype=bool), True, float(problem.total_weight))
-    rows, thresholds = instance.interests.by_subscriber, instance.thresholds
-    lengths = np.diff(rows.offsets)
-    num_topics = instance.num_topics
-    is_wanting = thresholds > 0
-    worth = np.zeros(num_topics)
-    single = (lengths == 1) & is_wanting
-    np.add.at(worth, rows.values[rows.offsets[:-1][single]], instance.weights[single])  # 1
-
-    groups: dict[tuple[bytes, int], int] = {}
-    for row in np.flatnonzero((lengths > 1) & is_wanting & (instance.weights > 0)):  # 2
-        key = (rows.row(int(row)).tobytes(), int(thresholds[row]))
-        groups[key] = groups.get(key, 0) + int(instance.weights[row])
-    members = [np.frombuffer(topics, dtype=np.int32) for topics, _ in groups]
-    needs = np.array([need for _, need in groups], dtype=np.int64)
-    sizes = np.array([len(topics) for topics in members], dtype=np.int64)
-    column = np.concatenate([np.empty(0, np.int32), *members])
-    row_of = np.repeat(np.arange(len(members)), sizes)
-    events = np.minimum(instance.events[column], needs[row_of])
-    whole = problem.objective == "b3m"
-    shares = np.minimum(1.0, slopes(needs)[row_of] * events / FULL)
-    blocks = [_at_most(row_of, column, shares, len(members), num_topics)]
-    if whole:  # 3
-        totals = np.zeros(len(members), dtype=np.int64)
-        np.add.at(totals, row_of, instance.events[column])
-        needed = np.flatnonzero(totals[row_of] - instance.events[column] < needs[row_of])
-        blocks.append(
-            _at_most(row_of[needed], column[needed], np.ones(len(needed)), len(members), num_topics, own=True)
-        )
-    rent = sparse.csr_matrix(np.concatenate([instance.costs.astype(float), np.zeros(len(members))]))
-    low, high = np.zeros(num_topics + len(members)), np.ones(num_topics + len(members))
-    low[problem.first_choices] = 1.0
-    closed = ~problem.is_open
-    closed[problem.first_choices] = False
-    high[:num_topics][closed | (instance.costs > problem.capacity_cost)] = 0.0
-    constraints = [LinearConstraint(block, ub=0.0) for block in blocks if block.shape[0]]
-    constraints.append(LinearConstraint(rent, ub=float(problem.capacity_cost)))
-    options = {"mip_rel_gap": 0.0, "node_limit": parameters.nodes, "time_limit": parameters.time_limit}
-    integral = np.concatenate([np.ones(num_topics), np.full(len(members), float(whole))])
-    found = milp(
-        -np.concatenate([worth, np.fromiter(groups.values(), dtype=float, count=len(groups))]),
-        integrality=integral,
-        bounds=Bounds(low, high),
-        constraints=constraints,
-        options={name: value for name, value in options.items() if value is not None},
-    )
-    idle = float(instance.weights[~is_wanting].sum())
-    if found.x is None:
-        if found.status != 1:
-            raise EngineError(f"HiGHS did not solve the problem: {found.message}")
-        served = np.zeros(num_topics, dtype=bool)
-        served[problem.first_choices] = True
-        return _Answer(served, False, math.inf)
-    return _Answer(found.x[:num_topics] > 0.5, found.status == 0, idle - found.mip_dual_bound)
-
-
-def _at_most(
-    rows: np.ndarray[tuple[int], np.dtype[np.int64]],
-    columns: np.ndarray[tuple[int], np.dtype[np.int32]],
-    shares: np.ndarray[tuple[int], np.dtype[np.float64]],
-    num_groups: int,
-    num_topics: int,
-    *,
-    own: bool = False,
-) -> sparse.csr_matrix:
-    """Rows f - sum of share * x <= 0: one per group, or with ``own`` one per entry."""
-    if own:
-        places = np.arange(len(rows))
-        return sparse.csr_matrix(
-            (
-                np.concatenate([np.ones(len(rows)), -shares]),
-                (np.concatenate([places, places]), np.concatenate([num_topics + rows, columns])),
-            ),
-            shape=(len(rows), num_topics + num_groups),
-        )
-    groups = np.arange(num_groups)
-    return sparse.csr_matrix(
-        (
-            np.concatenate([np.ones(num_groups), -shares]),
-            (np.concatenate([groups, rows]), np.concatenate([num_topics + groups, columns])),
-        ),
-        shape=(num_groups, num_topics + num_groups),
+        SEARCH,
+        bound,
+        blocks={
+            TREE: BlockTable(1, lambda block: tree),
+            MULTIPLIERS: BlockTable(-(-len(proof.vectors) // per_block), vectors),
+        },
     )
 
 
 def size_refusal(problem: Problem) -> str | None:
-    pairs = problem.workload.counts.pairs
-    if pairs <= MAX_PAIRS:
+    interests = problem.workload.counts.pairs
+    if interests <= MAX_INTERESTS:
         return None
-    return f"it searches all plans, for up to {MAX_PAIRS:,} interests; here are {pairs:,}."
+    return f"it searches all plans of workloads with at most {MAX_INTERESTS:,} interests; this one has {interests:,}."
 
 
 METHOD = Method(
     name="exact",
     run=exact,
-    guarantee="the best possible, unless stopped by a limit",
-    ratio=1.0 - 10 * TOLERANCE,
+    guarantee="the best possible B3M value, and F-B3M within 10^-8 of it, unless stopped by a limit",
+    ratio=1.0 - 2e-8,
     complexity="exponential in T at worst",
-    paper="pubplan; HiGHS",
+    paper="pubplan",
     applies="both objectives, small instances",
     refusal=size_refusal,
     parameters=ExactParameters,
+    certificates=(SEARCH,),
 )

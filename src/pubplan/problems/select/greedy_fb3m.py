@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pubplan.planning import Draft, Method
@@ -26,12 +26,15 @@ RATIO = (1 - 1 / math.e) / 2
 
 @dataclass(frozen=True)
 class GreedyFb3mParameters:
-    """``rule``: choose topics by gain, by gain per cost (``ratio``), or do both and keep the better (``best``).
+    """By what topics are chosen.
 
     Only ``best`` has the guarantee: the ratio rule alone can be arbitrarily bad (section VI-A).
     """
 
-    rule: Literal["best", "gain", "ratio"] = "best"
+    rule: Literal["best", "gain", "ratio"] = field(
+        default="best",
+        metadata={"help": "Choose topics by gain, by gain per cost (ratio), or do both and keep the better (best)."},
+    )
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:

@@ -1,4 +1,4 @@
-"""``greedy-fb3m-eager``: ModifiedGreedyFB3MSlow of Setty et al., the baseline of their Fig. 4.
+"""``greedy-fb3m-eager``: ModifiedGreedyFB3M of Setty et al. with incremental instead of lazy updates.
 
 V. Setty, G. Kreitz, G. Urdaneta, R. Vitenberg, M. van Steen: Maximizing the Number of Satisfied Subscribers in Pub/Sub
 Systems Under Capacity Constraints. INFOCOM 2014, doi 10.1109/INFOCOM.2014.6848205.
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 def greedy_fb3m_eager(
     problem: Problem, parameters: GreedyFb3mParameters, seed: int = 0, spark: SparkSession | None = None
 ) -> Draft:
-    """``greedy-fb3m`` that corrects the gain of every topic that shares a subscriber with the one just chosen.
+    """``greedy-fb3m`` that corrects the gain of every topic that shares a subscriber with the one just chosen, by what
+    changes for that subscriber alone.
 
-    Chooses what the lazy one chooses, with more work. Runs in one process: the seed and the session are not used.
+    Chooses what the lazy one chooses. The paper has no such method: its baseline, ``greedy-fb3m-slow``, sums up the
+    gain of such topics again over all their subscribers. Runs in one process: the seed and the session are not used.
     """
     choice = better_rule(parameters.rule, lambda by_ratio: run_eager(problem, is_whole=False, by_ratio=by_ratio))
     return draft_of(problem, choice)
@@ -35,8 +37,8 @@ METHOD = Method(
     guarantee=GUARANTEE,
     ratio=RATIO,
     complexity="O(T log T + sum over pairs (t, v) of |T_v|)",
-    paper="Setty et al., INFOCOM 2014, section VII (ModifiedGreedyFB3MSlow)",
-    applies="F-B3M with any threshold; a baseline to measure against",
+    paper="ours, after Setty et al., INFOCOM 2014, Alg. 4-7",
+    applies="F-B3M with any threshold; incremental updates, to measure lazy ones against",
     refusal=only_for("fb3m"),
     parameters=GreedyFb3mParameters,
 )

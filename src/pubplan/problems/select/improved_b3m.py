@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,9 +25,11 @@ FIRST_SHARE = 0.05
 
 @dataclass(frozen=True)
 class ImprovedB3mParameters:
-    """``rounds``: how many times the plan is taken apart and put together again."""
+    """How long a plan is improved."""
 
-    rounds: int = 2
+    rounds: int = field(
+        default=2, metadata={"help": "How many times the plan is taken apart and put together again, up to 10000."}
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.rounds, int) or isinstance(self.rounds, bool) or not 0 <= self.rounds <= 10_000:
@@ -47,22 +49,27 @@ def improved_b3m(
 
     Runs in one process: the seed and the session are not used.
     """
-    search = _Search(problem)
-    best = search.settle(run_eager(problem, is_whole=True).order)
+    return draft_of(problem, improved_choice(problem, parameters.rounds))
+
+
+def improved_choice(problem: Problem, rounds: int) -> Choice:
+    """The choice of ``improved-b3m`` after a number of rounds."""
+    improver = Improver(problem)
+    best = improver.settle(run_eager(problem, is_whole=True).order)
     share = FIRST_SHARE
-    with stage("improving", parameters.rounds) as advance:
-        for _ in range(parameters.rounds):
-            found = search.settle(search.without_worst(best.order, share))
-            if found.objective > best.objective:
-                best = found
+    with stage("improving", rounds) as advance:
+        for _ in range(rounds):
+            trial = improver.settle(improver.without_worst(best.order, share))
+            if trial.objective > best.objective:
+                best = trial
             else:
                 share /= 2
             advance(1)
-    return draft_of(problem, best)
+    return best
 
 
-class _Search:
-    """Plans of one problem, as orders of topics."""
+class Improver:
+    """Improves plans of one B3M problem, given as orders of topics."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

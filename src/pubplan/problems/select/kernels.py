@@ -350,6 +350,87 @@ def eager_greedy(
 
 
 @kernel
+def recomputing_greedy(
+    state: Int64Array,
+    weights: Int64Array,
+    events: Int64Array,
+    costs: Int64Array,
+    own: Int64Array,
+    subscribers: Int32Array,
+    offsets: Int64Array,
+    topics: Int32Array,
+    row_offsets: Int64Array,
+    is_open: BoolArray,
+    first_choices: Int32Array,
+    order: Int32Array,
+    spent: Int64Array,
+    gained: Int64Array,
+    capacity: int,
+    by_ratio: bool,
+) -> int:
+    """Choose topics for F-B3M as ``lazy_greedy`` does, but value everything that a choice may change from scratch
+    (Alg. 5 with lines 9 and 10 of Alg. 2 in place of its lines 9 to 12).
+
+    1. Choose ``first_choices``, which must fit, as they come.
+    2. Value every topic that is open and build a heap.
+    3. Choose the top. Drop it for good when it no longer fits or gains nothing.
+    4. Value every topic in the heap that shares a subscriber with the choice, over all its subscribers, once per
+       choice. Gains only fall, so its key moves down.
+
+    Fills ``order``, ``spent`` (cost so far) and ``gained`` (gain so far) and returns how many topics were chosen.
+    """
+    num_topics = len(events)
+    gains = np.zeros(num_topics, dtype=np.int64)
+    valued_at = np.full(num_topics, -1, dtype=np.int32)
+    places = np.full(num_topics, -1, dtype=np.int32)
+    keys = np.empty(num_topics, dtype=np.int64)
+    heap = np.empty(num_topics, dtype=np.int32)
+    num_chosen, total_cost, total_gain = 0, 0, 0
+    for topic in first_choices:  # 1
+        first, last = offsets[topic], offsets[topic + 1]
+        total_cost += costs[topic]
+        total_gain += own[topic] * _FULL + topic_gain(state, weights, subscribers, first, last, events[topic])
+        serve(state, subscribers, first, last, events[topic])
+        order[num_chosen], spent[num_chosen], gained[num_chosen] = topic, total_cost, total_gain
+        valued_at[topic] = 0
+        num_chosen += 1
+
+    size = 0
+    for topic in range(num_topics):  # 2
+        if is_open[topic] and valued_at[topic] < 0 and costs[topic] <= capacity - total_cost:
+            gain = topic_gain(state, weights, subscribers, offsets[topic], offsets[topic + 1], events[topic])
+            gains[topic] = own[topic] * _FULL + gain
+            keys[size], heap[size] = topic_key(gains[topic], costs[topic], by_ratio), topic
+            places[topic] = size
+            size += 1
+    heapify(keys, heap, places, size)
+
+    while size > 0:
+        topic = heap[0]  # 3
+        places[topic] = -1
+        size = pop(keys, heap, places, size)
+        if gains[topic] == 0 or costs[topic] > capacity - total_cost:
+            continue
+        serve(state, subscribers, offsets[topic], offsets[topic + 1], events[topic])
+        total_cost += costs[topic]
+        total_gain += gains[topic]
+        order[num_chosen], spent[num_chosen], gained[num_chosen] = topic, total_cost, total_gain
+        num_chosen += 1
+        for entry in range(offsets[topic], offsets[topic + 1]):  # 4
+            subscriber = subscribers[entry]
+            for place in range(row_offsets[subscriber], row_offsets[subscriber + 1]):
+                other = topics[place]
+                if places[other] < 0 or valued_at[other] == num_chosen:
+                    continue
+                valued_at[other] = num_chosen
+                gain = topic_gain(state, weights, subscribers, offsets[other], offsets[other + 1], events[other])
+                gains[other] = own[other] * _FULL + gain
+                keys[places[other]] = topic_key(gains[other], costs[other], by_ratio)
+                sift_down(keys, heap, places, size, places[other])
+    return num_chosen
+
+
+@kernel
 def best_completion(
     state: Int64Array,
     weights: Int64Array,

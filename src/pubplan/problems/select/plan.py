@@ -23,6 +23,10 @@ TRAJECTORY_SCHEMA = pa.schema(
 )
 """The topics in the order of choice; after each, the cost, the objective, and what no plan of that cost can beat."""
 
+MULTIPLIERS = "multipliers"
+MULTIPLIERS_SCHEMA = pa.schema([pa.field("multiplier", pa.int32(), nullable=False)])
+"""One row per interest, in the order of the workload's blocks, in units of 2^-20 subscribers."""
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -315,7 +315,7 @@ def _normalised(capacity: str | int) -> str | int:
         return f"{share[1]}%"
     try:
         as_share = float(capacity)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         as_share = -1.0
     hint = f" Did you mean '{as_share * 100:g}%'?" if 0 < as_share <= 1 else ""
     raise InputError(

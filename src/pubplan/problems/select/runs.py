@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pubplan.engine import exact_sum
 from pubplan.kernels import row_sums
-from pubplan.problems.select.kernels import ANY_KEY, eager_greedy, lazy_greedy
+from pubplan.problems.select.kernels import ANY_KEY, eager_greedy, lazy_greedy, recomputing_greedy
 from pubplan.problems.select.plan import Choice
 from pubplan.problems.select.problem import Problem, start_state
 from pubplan.workload import Int32Array, Int64Array
@@ -43,6 +43,32 @@ def run_lazy(
         by_ratio,
         ANY_KEY,
         0,
+    )
+    return choice_of(problem, order[:num_chosen], spent[:num_chosen], gained[:num_chosen], state)
+
+
+def run_recomputing(problem: Problem, *, by_ratio: bool) -> Choice:
+    """One greedy run for F-B3M that values from scratch every topic that shares a subscriber with a choice."""
+    instance, shared = problem.instance, problem.instance.shared
+    state = start_state("fb3m", shared.thresholds)
+    order, spent, gained = blank(instance.num_topics)
+    num_chosen = recomputing_greedy(
+        state,
+        shared.weights,
+        instance.events,
+        instance.costs,
+        shared.own,
+        shared.by_topic.values,
+        shared.by_topic.offsets,
+        shared.by_subscriber.values,
+        shared.by_subscriber.offsets,
+        problem.is_open,
+        problem.first_choices,
+        order,
+        spent,
+        gained,
+        problem.capacity_cost,
+        by_ratio,
     )
     return choice_of(problem, order[:num_chosen], spent[:num_chosen], gained[:num_chosen], state)
 

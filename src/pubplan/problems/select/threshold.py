@@ -11,7 +11,7 @@ doi 10.1137/1.9781611973402.110, with the threshold set by what fits here instea
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,16 +34,18 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ThresholdParameters:
-    """``pairs``: how many interests are brought into one process at a time."""
+    """How much of a workload is in memory."""
 
-    pairs: int = 64_000_000
+    pairs: int = field(
+        default=64_000_000, metadata={"help": "Interests that are brought into one process at a time, at most."}
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, int) or isinstance(self.pairs, bool) or not 1 <= self.pairs < 2**31:
             raise ValueError(f"pairs must be a whole number from 1 to 2^31 - 1, not {self.pairs!r}.")
 
 
-_COLUMNS = ("lengths", "topics", "rooms", "slopes", "weights")
+_COLUMNS = {"lengths": np.int64, "topics": np.int32, "rooms": np.int64, "slopes": np.int64, "weights": np.int64}
 """Interests of subscribers who are not satisfied, by subscriber, with the subscribers' state."""
 
 
@@ -161,7 +163,8 @@ class _Run:
     ) -> tuple[Int32Array, Int64Array, Int64Array]:
         """The greedy among candidates, whose interests are in the store: what it chooses, with cost and gain so far."""
         lengths, topics, rooms, slope, weights = (
-            np.concatenate([self.store.get(group, name) for group in range(len(self.groups))]) for name in _COLUMNS
+            np.concatenate([np.empty(0, kind), *(self.store.get(group, name) for group in range(len(self.groups)))])
+            for name, kind in _COLUMNS.items()
         )
         row_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         counted = np.zeros(len(candidates), dtype=np.int64)

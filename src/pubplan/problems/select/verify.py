@@ -219,10 +219,10 @@ def _wrong_trajectory(problem: Problem, trajectory: pa.Table, costs: Int64Array,
 def _wrong_curve(
     problem: Problem, trajectory: pa.Table, curves: list[Callable[[Int64Array], npt.NDArray[np.float64]]]
 ) -> list[Reason]:
-    """Every bound of the trajectory must be one that a certificate proves."""
-    capacities = trajectory["cost"].to_numpy()
+    """Every bound of the trajectory must be one that a certificate proves, or that everybody counts."""
+    capacities, stated = trajectory["cost"].to_numpy(), trajectory["bound"].to_numpy()
     proven = np.full(len(capacities), float(problem.total_weight))
     for curve in curves:
         proven = np.minimum(proven, curve(capacities))
-    wrong = int(np.count_nonzero(~(trajectory["bound"].to_numpy() >= proven)))
+    wrong = int(np.count_nonzero(~((stated >= proven) & (stated <= problem.total_weight))))
     return [Reason("trajectory: bounds follow from certificates", 0, wrong, "trajectory")] if wrong else []

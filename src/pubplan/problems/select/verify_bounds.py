@@ -14,13 +14,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from pubplan.engine import MAX_INT64, exact_dot, exact_sum
-from pubplan.errors import EngineError, InputError, Reason
+from pubplan.errors import InputError, Reason
 from pubplan.planning import Plan
+from pubplan.problems.select.plan import MULTIPLIERS, MULTIPLIERS_SCHEMA
 from pubplan.problems.select.problem import Problem
+from pubplan.problems.select.verify_search import SearchCheck
 from pubplan.workload import Int32Array, Int64Array
 
 FloatArray = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ def bound_checks(
     makers: dict[str, Callable[[], BoundCheck | Reason]] = {
         "paper": lambda: _paper_check(problem, plan),
         "lagrangian": lambda: _lagrangian_check(problem, plan, costs),
-        "mip": lambda: _MipCheck(problem, plan, costs),
+        "search": lambda: SearchCheck(problem, plan, costs),
     }
     for name in plan.record["bounds"]:
         made = makers[name]()
@@ -159,11 +159,11 @@ class _LagrangianCheck:
     price: float
 
     def look(self, rows: BlockRows) -> _SeenByLagrangian:
-        table = self.plan.certificate_block("lagrangian", "multipliers", rows.block)
-        if table.column_names != ["multiplier"] or table.num_rows != len(rows.topics):
+        table = self.plan.certificate_block("lagrangian", MULTIPLIERS, rows.block, MULTIPLIERS_SCHEMA)
+        if table.num_rows != len(rows.topics):
             raise InputError(f"{self.plan.path}: the multipliers of block {rows.block} are not one per interest.")
-        multipliers = np.asarray(table["multiplier"].to_numpy(), dtype=np.int64)
-        if len(multipliers) and not 0 <= multipliers.min() <= multipliers.max() < 2**31:
+        multipliers = table["multiplier"].to_numpy().astype(np.int64)
+        if multipliers.min(initial=0) < 0:
             return _SeenByLagrangian(0, np.empty(0, np.int32), np.empty(0, np.int64), False)
         worths = _worths(rows, multipliers, is_whole=self.problem.objective == "b3m")
         lengths = np.diff(rows.offsets)
@@ -201,80 +201,6 @@ def _lagrangian_check(problem: Problem, plan: Plan, costs: Int64Array) -> BoundC
     if not isinstance(price, float) or not isfinite(price) or price < 0:
         return Reason("price per cost", "0 or more", str(price), "certificate/lagrangian.json")
     return _LagrangianCheck(problem, plan, costs, price)
-
-
-@dataclass(frozen=True)
-class _SeenByMip:
-    rows: BlockRows
-
-
-@dataclass(frozen=True)
-class _MipCheck:
-    """Searches all plans again, in a plain model of its own: one variable per topic and per subscriber.
-
-    Only small problems have such a bound, so their rows are taken along as they are.
-    """
-
-    problem: Problem
-    plan: Plan
-    costs: Int64Array
-
-    def look(self, rows: BlockRows) -> _SeenByMip:
-        return _SeenByMip(rows)
-
-    def conclude(self, seen: list[_SeenByMip]) -> tuple[list[Reason], Curve]:
-        problem = self.problem
-        value = sum(int(part.rows.weights[part.rows.needed == 0].sum()) for part in seen)
-        entries, needs, weights = [], [], []
-        for part in seen:
-            rows = part.rows
-            for row in np.flatnonzero((rows.needed > 0) & (rows.weights > 0)):
-                span = slice(rows.offsets[row], rows.offsets[row + 1])
-                entries.append((rows.topics[span], np.minimum(rows.events[span], rows.needed[row])))
-                needs.append(int(rows.needed[row]))
-                weights.append(int(rows.weights[row]))
-        best = value + (_best_by_search(problem, self.costs, entries, needs, weights) if entries else 0.0)
-        is_whole = problem.objective == "b3m"
-        needed = floor(best + 1e-6 * max(1.0, best)) if is_whole else floor(best * _ONE)
-        total = float(problem.total_weight)
-        return _below(problem, self.plan, "mip", needed), lambda capacities: np.full(len(capacities), total)
-
-
-def _best_by_search(
-    problem: Problem,
-    costs: Int64Array,
-    entries: list[tuple[Int32Array, Int64Array]],
-    needs: list[int],
-    weights: list[int],
-) -> float:
-    """The most that HiGHS finds possible for subscribers given one by one: variables are topics, then subscribers."""
-    num_topics, num_rows = len(costs), len(needs)
-    sizes = [len(topics) for topics, _ in entries]
-    row = np.repeat(np.arange(num_rows), sizes)
-    topics = np.concatenate([topics for topics, _ in entries])
-    events = np.concatenate([brought for _, brought in entries])
-    need = np.array(needs, dtype=np.int64)
-    brings = np.minimum(1.0, -(-_ONE // need)[row] * events / _ONE)
-    coupling = sparse.hstack(
-        [sparse.csr_matrix((-brings, (row, topics)), shape=(num_rows, num_topics)), sparse.eye(num_rows)]
-    )
-    spending = sparse.csr_matrix(np.concatenate([costs.astype(np.float64), np.zeros(num_rows)]))
-    low, high = np.zeros(num_topics + num_rows), np.ones(num_topics + num_rows)
-    high[:num_topics] = problem.is_open & (costs <= problem.capacity_cost)
-    low[problem.first_choices] = high[problem.first_choices] = 1.0
-    found = milp(
-        -np.concatenate([np.zeros(num_topics), np.array(weights, dtype=np.float64)]),
-        integrality=np.concatenate([np.ones(num_topics), np.full(num_rows, float(problem.objective == "b3m"))]),
-        bounds=Bounds(low, high),
-        constraints=[
-            LinearConstraint(coupling, ub=np.zeros(num_rows)),
-            LinearConstraint(spending, ub=float(problem.capacity_cost)),
-        ],
-        options={"mip_rel_gap": 0.0},
-    )
-    if found.status != 0:
-        raise EngineError(f"HiGHS did not solve the problem again: {found.message}")
-    return -float(found.mip_dual_bound)
 
 
 def _worths(rows: BlockRows, multipliers: Int64Array, *, is_whole: bool) -> Int64Array:

@@ -1,0 +1,384 @@
+"""Re-evaluates the tree of the bound ``search``, with NumPy alone.
+
+Definitions. Subscribers who want the same topics and need the same are one *row* with the sum of their weights; rows
+come in order of their first subscriber, without those who have no weight, need nothing, or want a single topic (their
+weight is paid by that topic). A vector of multipliers has one number per interest of these rows, in units of 2^-32.
+
+A node of the tree is the part of all plans that serves some topics and closes others; topics that cost more than the
+capacity left to it are closed too. For any multipliers and any price per cost, none of its plans is worth more than
+
+    what is certain + sum over rows of the most that a set of free topics satisfies after paying their multipliers
+    + price * capacity left + sum over free topics of max(0, payments - price * cost)
+
+and a plan that decides one free topic against the sign of its (payments - price * cost) is worth less than that by this
+amount. So a node keeps the claimed bound if this value does. Otherwise every topic whose other choice would keep it is
+fixed, and the children must keep it: two that serve a topic and do not, or one that goes on with what was fixed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pubplan.engine import exact_dot, exact_sum
+from pubplan.errors import Reason
+from pubplan.planning import Plan
+from pubplan.problems.select.problem import Problem
+from pubplan.workload import Int32Array, Int64Array
+
+if TYPE_CHECKING:
+    from pubplan.problems.select.verify_bounds import BlockRows, Curve
+
+_ONE = 2**32
+_NOTHING = -1
+_MAX_ENUMERATED_TOPICS = 12
+_MAX_GRID_STEPS = 4096
+_MAX_GRID_CELLS = 2**22
+_UNREACHED = 2**62
+_HELD_BLOCKS = 8
+
+_TREE_SCHEMA = pa.schema(
+    [
+        pa.field("parent", pa.int32(), nullable=False),
+        pa.field("topic", pa.int32(), nullable=False),
+        pa.field("served", pa.bool_(), nullable=False),
+        pa.field("vector", pa.int32(), nullable=False),
+        pa.field("payment", pa.int64(), nullable=False),
+        pa.field("cost", pa.int64(), nullable=False),
+    ]
+)
+_MULTIPLIER = pa.field("element", pa.uint32(), nullable=False)
+_VECTORS_SCHEMA = pa.schema([pa.field("multipliers", pa.list_(_MULTIPLIER), nullable=False)])
+
+_WHERE = "certificate/search"
+
+
+@dataclass(frozen=True)
+class SearchCheck:
+    """One bound ``search``. Only small problems have one, so the rows are taken along as they are."""
+
+    problem: Problem
+    plan: Plan
+    costs: Int64Array
+
+    def look(self, rows: BlockRows) -> BlockRows:
+        return rows
+
+    def conclude(self, seen: list[BlockRows]) -> tuple[list[Reason], Curve]:
+        total = float(self.problem.total_weight)
+        return self._wrong(seen), lambda capacities: np.full(len(capacities), total)
+
+    def _wrong(self, seen: list[BlockRows]) -> list[Reason]:
+        problem, stored = self.problem, self.plan.certificate("search").bound
+        if stored.scale != problem.scale or stored.value < 0:
+            return [Reason("scale of the bound", problem.scale, stored.scale, f"{_WHERE}.json")]
+        if stored.value >= problem.total_weight * problem.scale:
+            return []  # nothing is worth more
+        try:
+            tree = _Tree.read(self.plan, len(self.costs))
+            everything = _all_plans(problem, self.costs, seen)
+            vectors = _Vectors(self.plan, int(tree.vector.max()) + 1, len(everything.entries))
+            must_not = np.flatnonzero(~problem.is_open)
+            must = problem.first_choices.astype(np.int64)
+            whole = everything.fixed(must, np.setdiff1d(must_not, must))
+            limit = (stored.value + 1) * _ONE - 1 if problem.objective == "b3m" else stored.value
+            exceeding = _exceeding(tree, vectors, whole, limit)
+        except _Damaged as error:
+            return [Reason("search tree", "whole", str(error), _WHERE)]
+        if not exceeding:
+            return []
+        return [Reason("parts of all plans within the bound", 0, exceeding, f"{_WHERE}-tree")]
+
+
+class _Damaged(Exception):
+    """The evidence is not a proof."""
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """The nodes as columns, and the children of each."""
+
+    topic: Int64Array
+    served: npt.NDArray[np.bool_]
+    vector: Int64Array
+    payment: Int64Array
+    cost: Int64Array
+    children: list[list[int]]
+
+    @classmethod
+    def read(cls, plan: Plan, num_topics: int) -> _Tree:
+        table = plan.certificate_block("search", "tree", 0, _TREE_SCHEMA)
+        if not table.num_rows:
+            raise _Damaged("it has no nodes")
+        parent, topic, vector, payment, cost = (
+            table[name].to_numpy().astype(np.int64) for name in ("parent", "topic", "vector", "payment", "cost")
+        )
+        numbers = np.arange(len(parent))
+        if parent[0] != _NOTHING or ((parent[1:] < 0) | (parent[1:] >= numbers[1:])).any():
+            raise _Damaged("a node comes before its parent")
+        if ((topic < _NOTHING) | (topic >= num_topics) | (vector < _NOTHING)).any():
+            raise _Damaged("it names topics or vectors that do not exist")
+        if ((payment < 0) | (cost < 1)).any():
+            raise _Damaged("a price per cost is not positive")
+        served = table["served"].to_numpy()
+        if topic[0] != _NOTHING or served[topic == _NOTHING].any():
+            raise _Damaged("a node without a topic serves it")
+        children: list[list[int]] = [[] for _ in parent]
+        for number in range(1, len(parent)):
+            children[parent[number]].append(number)
+        return cls(topic, served, vector, payment, cost, children)
+
+
+class _Vectors:
+    """The multipliers of nodes, read block by block as they are asked for. Only the last block may be shorter."""
+
+    def __init__(self, plan: Plan, num_vectors: int, num_entries: int) -> None:
+        self._plan = plan
+        self._num_vectors = num_vectors
+        self._num_entries = num_entries
+        self._held: OrderedDict[int, npt.NDArray[np.uint32]] = OrderedDict()
+        self._per_block = plan.certificate_block("search", "multipliers", 0, _VECTORS_SCHEMA).num_rows
+        if not self._per_block:
+            raise _Damaged("there are no multipliers")
+
+    def __getitem__(self, number: int) -> npt.NDArray[np.uint32]:
+        block, row = divmod(number, self._per_block)
+        if block not in self._held:
+            self._held[block] = self._read(block)
+            if len(self._held) > _HELD_BLOCKS:
+                self._held.popitem(last=False)
+        return np.asarray(self._held[block][row])
+
+    def _read(self, block: int) -> npt.NDArray[np.uint32]:
+        table = self._plan.certificate_block("search", "multipliers", block, _VECTORS_SCHEMA)
+        if table.num_rows != min(self._per_block, self._num_vectors - block * self._per_block):
+            raise _Damaged(f"block {block} of the multipliers does not have the vectors of the tree")
+        lists = table["multipliers"].combine_chunks()
+        if (np.diff(np.asarray(lists.offsets)) != self._num_entries).any():
+            raise _Damaged(f"block {block} does not have one multiplier per interest")
+        return np.asarray(lists.flatten()).reshape(table.num_rows, self._num_entries)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of all plans: its free topics, and the rows that they can still help.
+
+    ``entries`` are the numbers of the free interests of these rows in a vector; ``certain`` is in units of 2^-32.
+    """
+
+    offsets: Int64Array
+    topics: Int32Array
+    brings: Int64Array
+    entries: Int64Array
+    needed: Int64Array
+    received: Int64Array
+    weights: Int64Array
+    costs: Int64Array
+    single_weights: Int64Array
+    is_free: npt.NDArray[np.bool_]
+    is_served: npt.NDArray[np.bool_]
+    left: int
+    certain: int
+    is_whole: bool
+
+    def satisfaction(self, needed: Int64Array, received: Int64Array) -> Int64Array:
+        partial = np.zeros_like(needed) if self.is_whole else -(-_ONE // needed) * np.minimum(received, needed)
+        return np.asarray(np.where(received >= needed, _ONE, partial))
+
+    def fixed(self, served: Int64Array, closed: Int64Array) -> _Part | None:
+        """The part of these plans that serves and closes some free topics; None if that costs more than is left."""
+        left = self.left - exact_sum(self.costs[served])
+        if left < 0:
+            return None
+        is_served, is_free = self.is_served.copy(), self.is_free.copy()
+        is_served[served] = True
+        is_free[served] = is_free[closed] = False
+        is_free &= self.costs <= left
+        row = np.repeat(np.arange(len(self.needed)), np.diff(self.offsets))
+        comes, may_come = is_served[self.topics], is_free[self.topics] & (self.brings > 0)
+        received, offered = self.received.copy(), np.zeros_like(self.received)
+        np.add.at(received, row[comes], self.brings[comes])
+        np.add.at(offered, row[may_come], self.brings[may_come])
+        received = np.minimum(received, self.needed)
+        can_gain = (received < self.needed) & (offered > 0)
+        if self.is_whole:
+            can_gain &= received + offered >= self.needed
+        kept = may_come & can_gain[row]
+        lengths = np.bincount(row[kept], minlength=len(self.needed))[can_gain]
+        settled = self.satisfaction(self.needed[~can_gain], received[~can_gain])
+        return replace(
+            self,
+            offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            topics=self.topics[kept],
+            brings=self.brings[kept],
+            entries=self.entries[kept],
+            needed=self.needed[can_gain],
+            received=received[can_gain],
+            weights=self.weights[can_gain],
+            is_free=is_free,
+            is_served=is_served,
+            left=left,
+            certain=self.certain
+            + _ONE * exact_sum(self.single_weights[served])
+            + exact_dot(settled, self.weights[~can_gain]),
+        )
+
+    def evaluate(self, vector: npt.NDArray[np.uint32], payment: int, cost: int) -> _Value:
+        """The value of this part at multipliers and a price of ``payment`` per ``cost``."""
+        multipliers = vector[self.entries].astype(np.int64)
+        lengths = np.diff(self.offsets)
+        payments = self.single_weights * _ONE
+        np.add.at(payments, self.topics, multipliers * np.repeat(self.weights, lengths))
+        free = np.flatnonzero(self.is_free)
+        surplus = payments[free].astype(object) * cost - payment * self.costs[free].astype(object)
+        filled = sum(amount for amount in surplus if amount > 0) + payment * self.left
+        worths = _worths(self, multipliers)
+        return _Value(self.certain + exact_dot(worths, self.weights) - (-filled // cost), cost, free, surplus)
+
+
+@dataclass(frozen=True)
+class _Value:
+    """The value of a part in units of 2^-32, and by free topic what the other choice loses, times ``cost``."""
+
+    value: int
+    cost: int
+    free: Int64Array
+    surplus: npt.NDArray[np.object_]
+
+    def sure_choices(self, limit: int) -> tuple[Int64Array, Int64Array]:
+        """The free topics that every plan beyond the limit serves, and those that every such plan leaves."""
+        allowed = (self.value - limit) * self.cost
+        is_served = np.array([amount >= allowed for amount in self.surplus], dtype=bool)
+        is_closed = np.array([-amount >= allowed for amount in self.surplus], dtype=bool)
+        return self.free[is_served], self.free[is_closed & ~is_served]
+
+
+def _exceeding(tree: _Tree, vectors: _Vectors, whole: _Part | None, limit: int) -> int:
+    """How many parts of all plans are not shown to hold the limit."""
+    exceeding = 0
+    waiting: list[tuple[int, _Part]] = [] if whole is None else [(0, whole)]
+    while waiting:
+        number, part = waiting.pop()
+        if tree.vector[number] != _NOTHING:
+            vector = vectors[int(tree.vector[number])]
+            bounded = part.evaluate(vector, int(tree.payment[number]), int(tree.cost[number]))
+            if bounded.value <= limit:
+                continue
+            tightened = part.fixed(*bounded.sure_choices(limit))
+            if tightened is None:
+                continue
+            part = tightened
+        children = tree.children[number]
+        if not children:
+            exceeding += 1
+        waiting += _children(tree, children, part)
+    return exceeding
+
+
+def _children(tree: _Tree, children: list[int], part: _Part) -> Iterator[tuple[int, _Part]]:
+    """The parts of the children, which together must be the whole part."""
+    topics = {int(tree.topic[child]) for child in children}
+    choices = sorted(bool(tree.served[child]) for child in children)
+    if children and (len(topics) > 1 or (topics == {_NOTHING}) != (len(children) == 1)):
+        raise _Damaged("children do not divide their parent")
+    if children and topics != {_NOTHING} and choices != [False, True]:
+        raise _Damaged("children do not divide their parent")
+    for child in children:
+        topic, is_served = int(tree.topic[child]), bool(tree.served[child])
+        if topic == _NOTHING:
+            yield child, part
+        elif part.is_free[topic]:
+            chosen = np.array([topic])
+            below = part.fixed(chosen[:is_served], chosen[is_served:])
+            assert below is not None  # a free topic is affordable
+            yield child, below
+        elif is_served == part.is_served[topic]:
+            yield child, part  # the other child has no plans
+
+
+def _all_plans(problem: Problem, costs: Int64Array, seen: list[BlockRows]) -> _Part:
+    """All plans: subscribers merged into rows, every topic free."""
+    weight_of: dict[tuple[bytes, int], int] = {}
+    single_weights = np.zeros(len(costs), dtype=np.int64)
+    certain = 0
+    events = np.zeros(len(costs), dtype=np.int64)
+    for rows in seen:
+        lengths = np.diff(rows.offsets)
+        certain += _ONE * exact_sum(rows.weights[rows.needed == 0])
+        events[rows.topics] = rows.events
+        for row in np.flatnonzero((rows.needed > 0) & (rows.weights > 0)):
+            topics = rows.topics[rows.offsets[row] : rows.offsets[row + 1]]
+            if lengths[row] == 1:
+                single_weights[topics] += rows.weights[row]
+                continue
+            key = (topics.astype(np.int32).tobytes(), int(rows.needed[row]))
+            weight_of[key] = weight_of.get(key, 0) + int(rows.weights[row])
+    members = [np.frombuffer(topics, dtype=np.int32) for topics, _ in weight_of]
+    lengths = np.array([len(topics) for topics in members], dtype=np.int64)
+    needed = np.array([need for _, need in weight_of], dtype=np.int64)
+    topics = np.concatenate([np.empty(0, np.int32), *members])
+    return _Part(
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        topics=topics,
+        brings=np.minimum(events[topics], np.repeat(needed, lengths)),
+        entries=np.arange(len(topics)),
+        needed=needed,
+        received=np.zeros_like(needed),
+        weights=np.array(list(weight_of.values()), dtype=np.int64),
+        costs=costs,
+        single_weights=single_weights,
+        is_free=np.ones(len(costs), dtype=bool),
+        is_served=np.zeros(len(costs), dtype=bool),
+        left=problem.capacity_cost,
+        certain=certain,
+        is_whole=problem.objective == "b3m",
+    )
+
+
+def _worths(part: _Part, multipliers: Int64Array) -> Int64Array:
+    """The most that each row is worth after payment, in units of 2^-32."""
+    lengths = np.diff(part.offsets)
+    worths = np.empty(len(lengths), dtype=np.int64)
+    for length in np.unique(lengths):
+        picked = np.flatnonzero(lengths == length)
+        if length <= _MAX_ENUMERATED_TOPICS:
+            worths[picked] = _worths_of_all_sets(part, multipliers, picked, int(length))
+        else:
+            for row in picked:
+                worths[row] = _worth_on_grid(part, multipliers, int(row))
+    return worths
+
+
+def _worths_of_all_sets(part: _Part, multipliers: Int64Array, picked: Int64Array, length: int) -> Int64Array:
+    """For rows of one length: the best of all sets of their topics."""
+    entries = part.offsets[picked][:, None] + np.arange(length)
+    received, paid = part.received[picked][:, None], np.zeros((len(picked), 1), dtype=np.int64)
+    for position in range(length):
+        received = np.hstack([received, received + part.brings[entries[:, [position]]]])
+        paid = np.hstack([paid, paid + multipliers[entries[:, [position]]]])
+    return np.asarray((part.satisfaction(part.needed[picked][:, None], received) - paid).max(axis=1))
+
+
+def _worth_on_grid(part: _Part, multipliers: Int64Array, row: int) -> int:
+    """For a long row: events counted in steps, rounded up, and the least payment for every number of steps."""
+    entries = np.arange(part.offsets[row], part.offsets[row + 1])
+    needed, received = part.needed[[row]], int(part.received[row])
+    missing = int(needed[0]) - received
+    width = -(-missing // min(_MAX_GRID_STEPS, max(1, _MAX_GRID_CELLS // len(entries))))
+    last = -(-missing // width)
+    least = np.full(last + 1, _UNREACHED, dtype=np.int64)
+    least[0] = 0
+    for brings, multiplier in zip(part.brings[entries], multipliers[entries], strict=True):
+        steps = int(-(-min(int(brings), missing) // width))
+        with_it = np.full(last + 1, _UNREACHED, dtype=np.int64)
+        with_it[steps:] = least[: last + 1 - steps] + multiplier
+        with_it[last] = least[last - steps :].min() + multiplier
+        least = np.minimum(least, with_it)
+    worths = part.satisfaction(needed, received + width * np.arange(last + 1)) - least
+    return int(worths[least < _UNREACHED].max())
