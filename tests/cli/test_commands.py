@@ -123,7 +123,7 @@ def test_options_from_a_file(cli, made: Workload, tmp_path: Path) -> None:
         (["--capacity", "10%", "--threshold", "27", "--must-not-serve", "@nothing"], "nothing cannot be read"),
         (["--capacity", "10%", "--threshold", "27", "--satisfy", "80%"], "not both"),
         (["--threshold", "27", "--satisfy", "0.8"], "80%"),
-        (["--capacity", "10%", "--threshold", "27", "--master", "foo"], "no Spark master"),
+        (["--capacity", "10%", "--threshold", "27", "--master", "foo"], "not a Spark master URL"),
         (["--capacity", "10%", "--threshold", "27", "--conf", "x"], "--conf"),
         (["--capacity", "10%", "--threshold", "27", "--treshold", "27"], "--treshold"),
     ],

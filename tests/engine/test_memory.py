@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 
 from pubplan.engine import MemoryMeter, available_bytes, require_memory
@@ -17,14 +16,24 @@ LONG = 2.0
 
 
 def test_the_meter_sees_this_process() -> None:
-    """An array of 200 MB shows up in the peak, also when it is gone at the end."""
-    with MemoryMeter(interval=0.01) as idle:
-        time.sleep(0.05)
-    with MemoryMeter(interval=0.01) as meter:
-        block = np.ones(25_000_000)
-        time.sleep(LONG)
-        del block
-    assert 150e6 < meter.peak_bytes - idle.peak_bytes < 400e6
+    """An array of 200 MB shows up in the peak, also when it is gone at the end.
+
+    In a process of its own, because other tests leave a Spark session here whose memory comes and goes.
+    """
+    script = f"""
+import time
+import numpy as np
+from pubplan.engine import MemoryMeter
+with MemoryMeter(interval=0.01) as idle:
+    time.sleep(0.05)
+with MemoryMeter(interval=0.01) as meter:
+    block = np.ones(25_000_000)
+    time.sleep({LONG})
+    del block
+print(meter.peak_bytes - idle.peak_bytes)
+"""
+    answer = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert 150e6 < int(answer.stdout) < 400e6
 
 
 def test_the_meter_sees_children() -> None:
