@@ -110,6 +110,30 @@ def test_lines_have_the_records_that_were_written(seed: int) -> None:
     assert (batch.num_rows, len(batch.malformed)) == (num_objects, num_records - num_objects)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_no_line_makes_the_counts_differ(seed: int) -> None:
+    """Whatever bytes a line has, it is counted as it is read: a broken line never refuses its file."""
+    rng = random.Random(seed)
+    pieces = [b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b" ", b"\t", b"a", b"0", b"-", b".5", b"null", b"NaN"]
+    pieces += [
+        b"{}",
+        b"[]",
+        b'""',
+        b'{"a":1}',
+        b'{"x":[{}]}',
+        b"[1,2]",
+        b"\xff",
+        b"\xc3\xa9",
+        b"\xed\xa0\x80",
+        b"\0",
+        b"\x0b",
+    ]
+    for _ in range(2000):
+        line = b"".join(rng.choices(pieces, k=rng.randrange(1, 9)))
+        batch = jsonlines.parse_chunk("file", lines(line), LINES)
+        assert batch.num_records >= bool(line.strip(b" \t")), line
+
+
 @pytest.mark.parametrize("text", ["01", "nulltrue", "1true", "-1-2", "truefalse {}"])
 def test_words_without_space_between_them_are_one_record(text: str) -> None:
     """What the decoder would take for two numbers or words is broken."""
