@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import zlib
 
 import numpy as np
 import pyarrow as pa
@@ -66,6 +67,27 @@ def test_other_errors_name_their_cause(spark) -> None:
         list(map_blocks(fail, 3))
     with pytest.raises(EngineError, match="ZeroDivisionError"):
         list(map_blocks(fail, 3, spark))
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (zlib.error("bad header"), "zlib.error: bad header"),
+        (Exception("out of disk"), "Exception: out of disk"),
+        (ValueError("bad value\nno Error on this line"), "ValueError: bad value"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_error_is_named_not_code_that_mentions_errors(spark, error: Exception, expected: str) -> None:
+    """Tracebacks quote our code, such as "except PubplanError as error:"; the line that is shown names the error."""
+
+    def fail(block: int) -> None:
+        raise error
+
+    with pytest.raises(EngineError) as caught:
+        list(map_blocks(fail, 1, spark))
+    assert "except PubplanError" in str(caught.value.__cause__)
+    assert str(caught.value) == f"A Spark task failed: {expected}"
 
 
 def test_a_slow_reader_is_not_flooded() -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pubplan.errors import InputError
 from pubplan.pipeline.batch import Batch, as_text
 from pubplan.pipeline.files import text_blocks
+from pubplan.pipeline.jsoncount import count_elements, count_lines
 from pubplan.pipeline.source import REQUIRED, Source, TextFormat, missing_column
 from pubplan.pipeline.text import Chunk, read_range, read_stream
 from pubplan.workload import Int64Array
@@ -21,7 +22,7 @@ from pubplan.workload import Int64Array
 RECORDS_LOOKED_AT = 100
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _SPACE = re.compile(r"[ \t\n\r]*")
-_GLUED = re.compile(rb"}[ \t]*{")
+_LETTERS_TOUCH = re.compile(r'(?<=[^}\]"])[^ \t\r\n{}[\]",:]')
 _SCALARS = (str, bool, type(None))
 
 
@@ -73,36 +74,35 @@ def read_json(path: Path, byte_range: tuple[int, int] | None, layout: JsonLayout
 
 
 def parse_chunk(path: object, chunk: Chunk, layout: JsonLayout) -> Batch:
-    """The objects of all lines; text that is no object is one malformed record.
+    """The objects of all lines; other values, and the rest of a line that cannot be parsed, are malformed records.
 
     Raises:
-        InputError: the objects are fewer than the lines, or more than the lines and the points where one follows
-            another on a line.
+        InputError: other records are read than the bytes hold.
     """
     objects: list[Mapping[str, Any]] = []
     raws: list[str] = []
     malformed: list[str] = []
-    num_blank = 0
+    parsed: list[bytes] = []
+    num_broken = 0
     for line in chunk.records():
-        num_before = len(objects) + len(malformed)
+        whole = line
         for value, raw in _values(_decoded(line)):
             if isinstance(value, dict):
                 objects.append(value)
                 raws.append(raw)
-            else:
-                malformed.append(_storable(raw))
-        num_blank += len(objects) + len(malformed) == num_before
-    num_records = len(objects) + len(malformed)
-    fewest = chunk.num_records - num_blank
-    # Only objects glued to one another make more records than lines; a broken rest of a line is one more.
-    most = fewest + len(_GLUED.findall(chunk.text)) + len(malformed)
-    if not fewest <= num_records <= most:
-        raise InputError(f"{path}: {num_records:,} records were read from {fewest:,} lines.")
+                continue
+            malformed.append(_storable(raw))
+            if value is _BROKEN:
+                whole = line[: len(line) - len(_encoded(raw))]
+                num_broken += 1
+        parsed.append(whole)
+    _check_count(path, count_lines(parsed) + num_broken, len(objects) + len(malformed))
     return _batch(objects, raws, malformed, layout)
 
 
 def _read_document(path: Path, layout: JsonLayout, style: TextFormat) -> Batch:
-    text = _decoded(b"".join(text_blocks(path, style.encoding)))
+    content = b"".join(text_blocks(path, style.encoding))
+    text = _decoded(content)
     objects: list[Mapping[str, Any]] = []
     raws: list[str] = []
     malformed: list[str] = []
@@ -116,7 +116,16 @@ def _read_document(path: Path, layout: JsonLayout, style: TextFormat) -> Batch:
                 raws.append(json.dumps(element, ensure_ascii=False))
             else:
                 malformed.append(_storable(json.dumps(element, ensure_ascii=False)))
+    _check_count(path, count_elements(content), len(objects) + len(malformed))
     return _batch(objects, raws, malformed, layout)
+
+
+def _check_count(path: object, num_counted: int, num_read: int) -> None:
+    if num_read != num_counted:
+        raise InputError(
+            f"{path}: {num_counted:,} records were counted, but {num_read:,} were read. "
+            "Brackets or quotes may not match."
+        )
 
 
 _BROKEN = object()
@@ -129,6 +138,9 @@ def _values(text: str) -> Iterator[tuple[Any, str]]:
         try:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
+            value, end = _BROKEN, start
+        # The decoder would take 01 for two numbers and nulltrue for two words.
+        if value is _BROKEN or _LETTERS_TOUCH.match(text, end):
             yield _BROKEN, text[start:]
             return
         yield value, text[start:end]
@@ -138,6 +150,10 @@ def _values(text: str) -> Iterator[tuple[Any, str]]:
 def _decoded(line: bytes) -> str:
     """Text in which bytes that are not UTF-8 stay recognisable."""
     return line.decode("utf-8", errors="surrogateescape")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", errors="surrogateescape")
 
 
 def _storable(text: str) -> str:
