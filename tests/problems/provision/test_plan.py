@@ -118,3 +118,16 @@ def test_blocks_and_executors_change_nothing(spotify: Workload, method: str, spa
     assert solve(problem, method).plan.digest == here.plan.digest
     assert asked
     assert here.bound <= here.objective
+
+
+def test_random_orders_are_the_same_on_executors(spotify: Workload, spark) -> None:
+    """Two blocks in this process and as Spark tasks: one digest."""
+    assert len(spotify.interests_blocks) == 2
+    problem = Problem(spotify, [Machine("m", 2 * 10**6, 10**9).vm_type], 30, window_seconds=8, message_bytes=1)
+    orders = {"interest_order": "random", "pair_order": "random"}
+    here, there = (
+        solve(problem, "rsp+ffbp", seed=3, parameters=orders, bound="none", spark=session).plan
+        for session in (None, spark)
+    )
+    assert here.decisions("vms").num_rows > 3
+    assert there.digest == here.digest

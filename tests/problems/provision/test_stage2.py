@@ -25,7 +25,6 @@ from pubplan.problems.provision import level as levelled
 from pubplan.problems.provision.kernels import level_pack
 from pubplan.problems.provision.packing import Packing, total_cost
 from pubplan.problems.provision.selection import Pairs, Selection
-from pubplan.workload import Workload
 
 pytestmark = pytest.mark.kernel
 
@@ -170,19 +169,6 @@ def test_what_if_draws_by_the_seed(tmp_path: Path) -> None:
     costs = [what_if(problem.workload, seed=seed, **options, **asked)[0].cost for seed in range(4)]
     assert costs == [solve(problem, seed=seed, **options).exact.value for seed in range(4)]
     assert len(set(costs)) > 1
-
-
-def test_random_orders_are_the_same_on_executors(spotify: Workload, spark) -> None:
-    """Two blocks in this process and as Spark tasks: one digest."""
-    assert len(spotify.interests_blocks) == 2
-    problem = Problem(spotify, [Machine("m", 2 * 10**6, 10**9).vm_type], 30, window_seconds=8, message_bytes=1)
-    orders = {"interest_order": "random", "pair_order": "random"}
-    here, there = (
-        solve(problem, "rsp+ffbp", seed=3, parameters=orders, bound="none", spark=session).plan
-        for session in (None, spark)
-    )
-    assert here.decisions("vms").num_rows > 3
-    assert there.digest == here.digest
 
 
 def test_orders_are_checked(ground: Problem) -> None:

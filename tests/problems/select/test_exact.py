@@ -20,7 +20,7 @@ from oracles.select import Case, best_value, cases
 from pubplan.engine import read_parquet
 from pubplan.errors import InputError
 from pubplan.planning import Exact, Plan, gap
-from pubplan.problems.select import OBJECTIVES, Problem, solve, verify
+from pubplan.problems.select import OBJECTIVES, Problem, hull, solve, verify
 from pubplan.problems.select.hull import HullProgram
 from pubplan.problems.select.kernels_search import CLOSED, FREE, SERVED, row_worths
 
@@ -95,6 +95,48 @@ def test_a_topic_that_is_always_needed(make_workload) -> None:
     for method, bound in (("exact", "none"), ("greedy-b3m", "search")):
         result = solve(Problem(workload, 100_000, 100_001, "b3m"), method, bound=bound)
         assert (result.objective, result.bounds["search"]) == (0.0, 0.0)
+
+
+def test_the_best_plan_may_be_in_no_leaf(make_workload) -> None:
+    """Tightening cuts away what is not beyond the best plan known; the bound is not below that plan all the same.
+
+    b is free, a costs 2 and satisfies y1 and y2; with b and c, for 2, x1 to x3 are satisfied: 3.
+    """
+    interests = {"x1": ["b", "c"], "x2": ["b", "c"], "x3": ["b", "c"], "y1": ["a"], "y2": ["a"]}
+    workload = make_workload({"a": 2, "b": 8, "c": 4}, interests, costs={"a": 2, "b": 0, "c": 2})
+    problem = Problem(workload, 3, 9, "b3m", cost="cost")
+    for method, bound in (("exact", "none"), ("greedy-b3m", "search")):
+        result = solve(problem, method, bound=bound)
+        assert (result.objective, result.bounds["search"]) == (3.0, 3.0)
+
+
+def test_fixed_point_is_capped_where_it_rounds_up(make_workload) -> None:
+    """With a threshold of 2^31 - 1 the slope is 3, and 1.6 x 10^9 events already count for a whole subscriber."""
+    topics = list("abcd")
+    workload = make_workload(
+        dict.fromkeys(topics, 1_600_000_000), {"s0": ["a", "b"], "s1": ["c", "d"]}, costs=dict.fromkeys(topics, 1)
+    )
+    result = solve(Problem(workload, 1, 2**31 - 1, cost="cost"), "exact", bound="none")
+    assert result.objective == 1.0
+    assert 1.0 <= result.bound <= 1.0 + 2e-8
+
+
+def test_large_weights_do_not_trouble_the_solver() -> None:
+    """With weights that sum to nearly 10^9 the best plan is the one that trying all sets gives."""
+    weights = {"s1": 387_303_781, "s2": 100_049_558, "s4": 425_731_019}
+    interests = {"s1": ("t01", "t02"), "s2": ("t02", "t04"), "s4": ("t01", "t04")}
+    case = Case(
+        {"t01": 3, "t02": 2, "t04": 10},
+        interests,
+        25,
+        209_231,
+        thresholds={"s1": 6, "s2": 7, "s4": 9},
+        weights=weights,
+        costs={"t01": 185_697, "t02": 18_101, "t04": 78_858},
+        must_serve=("t02",),
+    )
+    for objective in OBJECTIVES:
+        check_best(case, objective)
 
 
 def clique_problem(make_workload, num_topics: int = 8) -> Problem:
@@ -234,10 +276,11 @@ def test_a_damaged_tree_proves_nothing(proven: tuple[Problem, Plan], tmp_path: P
     [
         lambda table: table.slice(0, table.num_rows - 1),
         lambda table: rows_of(table, lambda rows: [row["multipliers"].pop() for row in rows]),
-        lambda table: table.rename_columns(["prices"]),
-        lambda table: table.set_column(0, "multipliers", pa.array([[0.5]] * table.num_rows)),
+        lambda table: table.rename_columns(["interests", "prices"]),
+        lambda table: table.set_column(1, "multipliers", pa.array([[0.5]] * table.num_rows)),
+        lambda table: rows_of(table, lambda rows: [row["interests"].reverse() for row in rows]),
     ],
-    ids=["a vector less", "shorter vectors", "another column", "another type"],
+    ids=["a vector less", "shorter vectors", "another column", "another type", "interests that descend"],
 )
 def test_damaged_multipliers_prove_nothing(proven: tuple[Problem, Plan], tmp_path: Path, change) -> None:
     """Vectors that are missing, too short or of another type are said to be so."""
@@ -304,6 +347,38 @@ def test_rows_are_worth_the_best_set(data: st.DataObject, is_whole: bool) -> Non
     state = [SERVED if takes else CLOSED if s == FREE else s for takes, s in zip(taken, case["state"], strict=True)]
     paid = sum(price for price, takes in zip(case["multipliers"], taken, strict=True) if takes)
     assert naive_worth({**case, "state": state}, is_whole) == worths[0] + paid
+
+
+@pytest.mark.kernel
+@given(data=st.data())
+def test_serving_a_topic_is_worth_at_most_its_multiplier(data: st.DataObject) -> None:
+    """Also on the grid: what is fixed further down a tree never raises a value that was evaluated above it."""
+    size, is_whole = data.draw(st.integers(1, 16)), data.draw(st.booleans())
+    rates = np.array(data.draw(st.lists(st.integers(1, 9000), min_size=size, max_size=size)))
+    multipliers = np.array(data.draw(st.lists(st.integers(0, ONE // 4), min_size=size, max_size=size)))
+    need, topic = data.draw(st.integers(1, 60_000)), data.draw(st.integers(0, size - 1))
+    values = []
+    for state in (FREE, SERVED):
+        states, worths = np.full(size, FREE, np.int8), np.empty(1, np.int64)
+        states[topic] = state
+        row_worths(
+            *(np.array([0, size]), np.arange(size, dtype=np.int32), rates, np.array([need]), np.zeros(1, np.int64)),
+            *(np.ones(1, np.int64), states, multipliers, is_whole, worths, np.empty(size, bool)),
+            np.zeros(size, np.int64),
+        )
+        values.append(int(worths[0]))
+    assert values[1] <= values[0] + multipliers[topic]
+
+
+def test_a_solver_without_answers_is_done_without(make_workload, monkeypatch) -> None:
+    """Where HiGHS gives up on every linear program, branching alone finds the best plan and proves it."""
+
+    def no_answer(*arguments: object) -> None:
+        raise hull.NoAnswer
+
+    monkeypatch.setattr(hull, "_solved_duals", no_answer)
+    result = solve(clique_problem(make_workload, 6), "exact", bound="none")
+    assert (result.objective, result.bound) == (3.0, 3.0)
 
 
 def test_the_solver_is_not_believed(make_workload, monkeypatch) -> None:

@@ -76,7 +76,7 @@ class Rows:
         """What rows that receive so much count for, in units of 2^-32."""
         needed = self.needed[row]
         partial = np.zeros_like(needed) if self.is_whole else slopes(needed) * np.minimum(received, needed)
-        return np.asarray(np.where(received >= needed, FULL, partial))
+        return np.asarray(np.where(received >= needed, FULL, np.minimum(FULL, partial)))
 
     def reduced(self, state: StateArray) -> Rows:
         """What is left when topics are served or closed as ``state`` says: free topics, and rows that they can help."""

@@ -41,9 +41,14 @@ TREE_SCHEMA = pa.schema(
 )
 """The nodes of the search, the root first; -1 where there is no parent, topic or vector of multipliers."""
 
-_MULTIPLIER = pa.field("element", pa.uint32(), nullable=False)
-MULTIPLIERS_SCHEMA = pa.schema([pa.field("multipliers", pa.list_(_MULTIPLIER), nullable=False)])
-"""One vector of multipliers per row, in units of 2^-32: one per interest of every distinct subscriber."""
+_NUMBERS = pa.list_(pa.field("element", pa.uint32(), nullable=False))
+MULTIPLIERS_SCHEMA = pa.schema(
+    [pa.field("interests", _NUMBERS, nullable=False), pa.field("multipliers", _NUMBERS, nullable=False)]
+)
+"""One vector of multipliers per row, in units of 2^-32, of some interests of distinct subscribers, ascending.
+
+Interests that a vector does not have are decided, or pay nothing.
+"""
 
 _MULTIPLIERS_PER_BLOCK = 2**20
 
@@ -127,16 +132,19 @@ def _certificate(problem: Problem, proof: Proof) -> Certificate:
     tree = pa.Table.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, TREE_SCHEMA, strict=True)], schema=TREE_SCHEMA
     )
-    per_block = max(1, _MULTIPLIERS_PER_BLOCK // max(1, proof.num_entries))
+    longest = max(len(vector.entries) for vector in proof.vectors)
+    per_block = max(1, _MULTIPLIERS_PER_BLOCK // max(1, longest))
 
     def vectors(block: int) -> pa.Table:
         held = proof.vectors[block * per_block : (block + 1) * per_block]
-        values = np.zeros((len(held), proof.num_entries), dtype=np.uint32)
-        for row, vector in zip(values, held, strict=True):
-            row[vector.entries] = vector.multipliers
-        offsets = np.arange(len(held) + 1, dtype=np.int32) * np.int32(proof.num_entries)
+        offsets = np.cumsum([0, *(len(vector.entries) for vector in held)], dtype=np.int32)
+        columns = ([vector.entries for vector in held], [vector.multipliers for vector in held])
         return pa.Table.from_arrays(
-            [pa.ListArray.from_arrays(offsets, values.ravel(), pa.list_(_MULTIPLIER))], schema=MULTIPLIERS_SCHEMA
+            [
+                pa.ListArray.from_arrays(offsets, np.concatenate(column).astype(np.uint32), _NUMBERS)
+                for column in columns
+            ],
+            schema=MULTIPLIERS_SCHEMA,
         )
 
     return Certificate(

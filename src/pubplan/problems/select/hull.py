@@ -29,7 +29,6 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
-from pubplan.errors import EngineError
 from pubplan.problems.select.distinct import Rows, StateArray
 from pubplan.problems.select.kernels_search import FREE, SERVED, useful_sets
 from pubplan.problems.select.problem import FULL
@@ -51,12 +50,16 @@ class OutOfTime(Exception):
     """The deadline passed during a linear program."""
 
 
+class NoAnswer(Exception):
+    """HiGHS gave up on a linear program, for numerical reasons."""
+
+
 def partial_multipliers(rows: Rows, capacity: int, deadline: float | None = None) -> Int64Array:
     """Multipliers of the interests, in units of 2^-32, from the relaxation in which rows are satisfied in part.
 
     Raises:
         OutOfTime: ``deadline`` (of time.monotonic) passed.
-        EngineError: HiGHS has no answer.
+        NoAnswer: HiGHS gave up.
     """
     num_topics, num_rows = len(rows.costs), len(rows.needed)
     owner = rows.row_of_entry
@@ -66,7 +69,8 @@ def partial_multipliers(rows: Rows, capacity: int, deadline: float | None = None
         missing = (rows.needed - rows.sure)[owner]
         share = np.minimum(rows.events[rows.topics], missing) / missing
     model = _empty_model(num_topics + num_rows, 1 + num_rows)
-    model.col_cost_ = -np.concatenate([rows.single_weights, rows.weights]).astype(np.float64)
+    heaviest = _heaviest(rows)
+    model.col_cost_ = -np.concatenate([rows.single_weights, rows.weights]) / heaviest
     model.col_upper_ = np.concatenate([np.ones(num_topics), 1.0 - base / FULL])
     largest = max(1, int(rows.costs.max()))
     model.row_upper_ = np.concatenate([[capacity / largest], np.zeros(num_rows)])
@@ -87,7 +91,7 @@ def partial_multipliers(rows: Rows, capacity: int, deadline: float | None = None
     highs = _solver()
     highs.passModel(model)
     duals = _solved_duals(highs, deadline)
-    return _as_multipliers((duals[1:] / rows.weights)[owner] * share)
+    return _as_multipliers((duals[1:] * heaviest / rows.weights)[owner] * share)
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,7 @@ class HullProgram:
         self._owner = rows.row_of_entry
         self._base = rows.satisfaction(np.arange(len(rows.needed)), rows.sure)
         self._known: set[bytes] = set()
+        self._heaviest = _heaviest(rows)
         self._highs = _solver()
         self._highs.passModel(self._model(capacity))
         self._enter_short_rows()
@@ -121,7 +126,7 @@ class HullProgram:
         num_topics, num_rows, num_entries = len(rows.costs), len(rows.needed), len(rows.topics)
         largest = max(1, int(rows.costs.max()))
         model = _empty_model(num_topics, 1 + num_rows + num_entries)
-        model.col_cost_ = -rows.single_weights.astype(np.float64)
+        model.col_cost_ = -rows.single_weights / self._heaviest
         model.col_upper_ = np.ones(num_topics)
         model.row_upper_ = np.concatenate([[capacity / largest], np.ones(num_rows), np.zeros(num_entries)])
         # Row-wise: the capacity has every topic, a subscriber none yet, an interest minus its topic.
@@ -159,7 +164,7 @@ class HullProgram:
         index[is_first], index[~is_first] = 1 + row, 1 + num_rows + entry
         self._highs.addCols(
             count,
-            -rows.weights[row] * gains,
+            -rows.weights[row] / self._heaviest * gains,
             np.zeros(count),
             np.full(count, highspy.kHighsInf),
             len(index),
@@ -178,7 +183,7 @@ class HullProgram:
     def solve(self) -> Relaxed:
         """Solve from the last basis on; raises as :func:`partial_multipliers`."""
         rows, num_rows = self._rows, len(self._rows.needed)
-        duals = _solved_duals(self._highs, self._deadline)
+        duals = _solved_duals(self._highs, self._deadline) * self._heaviest
         return Relaxed(
             served=np.array(self._highs.getSolution().col_value[: len(rows.costs)]),
             multipliers=_as_multipliers(duals[1 + num_rows :] / rows.weights[self._owner]),
@@ -213,6 +218,11 @@ class HullProgram:
         return len(kept)
 
 
+def _heaviest(rows: Rows) -> float:
+    """The largest weight, in whose units the programs count, so that coefficients are at most 1."""
+    return float(max(1, *(int(weights.max(initial=0)) for weights in (rows.weights, rows.single_weights))))
+
+
 def _solver() -> highspy.Highs:
     highs = highspy.Highs()
     for option, value in (
@@ -242,17 +252,19 @@ def _fill(model: highspy.HighsLp, starts: Int64Array, index: Int64Array, value: 
 
 
 def _solved_duals(highs: highspy.Highs, deadline: float | None) -> FloatArray:
-    """Solve; the prices of the rows."""
-    if deadline is not None:
-        remaining = max(0.0, deadline - time.monotonic())
-        highs.setOptionValue("time_limit", highs.getRunTime() + remaining)  # its clock runs over all solves
-    highs.run()
-    status = highs.getModelStatus()
-    if status == highspy.HighsModelStatus.kTimeLimit:
-        raise OutOfTime
-    if status != highspy.HighsModelStatus.kOptimal:
-        raise EngineError(f"HiGHS did not solve a linear program: {highs.modelStatusToString(status)}.")
-    return -np.array(highs.getSolution().row_dual)
+    """Solve; the prices of the rows. Where the last basis leads nowhere, solve once more without it."""
+    for _ in range(2):
+        if deadline is not None:
+            remaining = max(0.0, deadline - time.monotonic())
+            highs.setOptionValue("time_limit", highs.getRunTime() + remaining)  # its clock runs over all solves
+        highs.run()
+        status = highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kOptimal:
+            return -np.array(highs.getSolution().row_dual)
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise OutOfTime
+        highs.clearSolver()
+    raise NoAnswer
 
 
 def _as_multipliers(prices: FloatArray) -> Int64Array:

@@ -23,8 +23,11 @@ MAX_ENUMERATED_TOPICS = 12
 """Rows with at most this many free topics compare all sets of them."""
 
 MAX_GRID_STEPS = 4096
-MAX_GRID_CELLS = 2**22
-"""Longer rows count events in steps, rounded up: at most this many steps, and steps x topics cells."""
+"""Longer rows count events in steps, rounded up: this many make up what satisfies a row, or each event is one.
+
+The width of a step depends on the row alone, so that serving a topic never makes its subscribers worth more than they
+would have paid for it.
+"""
 
 _ONE = 2**32
 _UNREACHED = 2**62
@@ -101,7 +104,7 @@ def _enumerated_worth(
     taken: BoolArray,
 ) -> int:
     slope = -(-_ONE // need)
-    best, best_set = 0 if is_whole else slope * received, 0
+    best, best_set = 0 if is_whole else min(_ONE, slope * received), 0
     sums[0], paid[0] = received, 0
     for bit in range(num_free):
         brings = min(events[topics[free[bit]]], need)
@@ -115,7 +118,7 @@ def _enumerated_worth(
             elif is_whole:
                 continue
             else:
-                worth = slope * total - payment
+                worth = min(_ONE, slope * total) - payment
             if worth > best:
                 best, best_set = worth, half + subset
     for bit in range(num_free):
@@ -137,13 +140,12 @@ def _grid_worth(
 ) -> int:
     slope = -(-_ONE // need)
     missing = need - received
-    most_steps = min(MAX_GRID_STEPS, max(1, MAX_GRID_CELLS // num_free))
-    width = -(-missing // most_steps)
+    width = -(-need // MAX_GRID_STEPS)
     last = -(-missing // width)
     payment = np.full(last + 1, _UNREACHED, dtype=np.int64)
     payment[0] = 0
     # came_from[bit, step]: the step from which taking that topic improved ``step``, or -1.
-    came_from = np.full((num_free, last + 1), -1, dtype=np.int32)
+    came_from = np.full((num_free, last + 1), -1, dtype=np.int16)
     for bit in range(num_free):
         steps = -(-min(events[topics[free[bit]]], missing) // width)
         price = multipliers[free[bit]]
@@ -154,12 +156,12 @@ def _grid_worth(
             if payment[step] + price < payment[after]:
                 payment[after] = payment[step] + price
                 came_from[bit, after] = step
-    best, best_step = 0 if is_whole else slope * received, 0
+    best, best_step = 0 if is_whole else min(_ONE, slope * received), 0
     for step in range(last if is_whole else 1, last + 1):
         if payment[step] == _UNREACHED:
             continue
         total = min(need, received + step * width)
-        worth = (_ONE if total >= need else slope * total) - payment[step]
+        worth = (_ONE if total >= need else min(_ONE, slope * total)) - payment[step]
         if worth > best:
             best, best_step = worth, step
     for bit in range(num_free - 1, -1, -1):

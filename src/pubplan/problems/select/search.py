@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from pubplan.engine import exact_dot, exact_sum, stage
 from pubplan.problems.select.distinct import Rows, StateArray
-from pubplan.problems.select.hull import HullProgram, OutOfTime, Relaxed, partial_multipliers
+from pubplan.problems.select.hull import HullProgram, NoAnswer, OutOfTime, Relaxed, partial_multipliers
 from pubplan.problems.select.kernels_search import CLOSED, FREE, SERVED, row_worths
 from pubplan.problems.select.problem import FULL, Problem
 from pubplan.workload import Int32Array, Int64Array
@@ -78,14 +78,10 @@ class Vector:
 
 @dataclass(frozen=True)
 class Proof:
-    """A tree of nodes, the root first, that bounds all plans by ``value``, in units of 2^-32.
-
-    ``num_entries`` is how many interests the distinct subscribers of the problem have.
-    """
+    """A tree of nodes, the root first, that bounds all plans by ``value``, in units of 2^-32."""
 
     nodes: list[Node]
     vectors: list[Vector]
-    num_entries: int
     value: int
     is_complete: bool
 
@@ -127,7 +123,6 @@ class Search:
         self.complete = complete
         self.is_whole = problem.objective == "b3m"
         self.rows = Rows.of(problem)
-        self.num_entries = len(self.rows.topics)
         self.served: list[int] = problem.first_choices.tolist()
         self.nodes: list[Node] = []
         self.vectors: list[Vector] = []
@@ -151,10 +146,11 @@ class Search:
                 node = waiting.pop()
                 evaluation = self._evaluate(node, node.multipliers)
                 children: list[_Open] = []
-                if evaluation.value > self.limit and not (node.state == FREE).any():
+                is_single = not (node.state == FREE).any()
+                if evaluation.value > self.limit and is_single:
                     self._try(node.state == SERVED)  # a single plan, the best so far
                 if evaluation.value > self.limit:
-                    if program is None or self._is_stopped(len(waiting)):
+                    if is_single or program is None or self._is_stopped(len(waiting)):
                         is_complete = False
                     else:
                         evaluation, children = self._work_on(node, evaluation, program)
@@ -162,8 +158,9 @@ class Search:
                     self._close(node.number, evaluation)
                 waiting += children
                 advance(1)
-        value = self.value if self.is_whole else max(self.value, self.limit)
-        return Proof(self.nodes, self.vectors, self.num_entries, value, is_complete and not self.is_out_of_time)
+        # Plans within the limit were cut away where a node was tightened: the best one may be in no leaf.
+        value = max(self.value, self.best * FULL if self.is_whole else self.limit)
+        return Proof(self.nodes, self.vectors, value, is_complete and not self.is_out_of_time)
 
     def _root(self) -> tuple[list[_Open], HullProgram | None]:
         """Tighten the root until that hardly fixes topics any more.
@@ -208,7 +205,9 @@ class Search:
             return partial_multipliers(self.rows, capacity, self.limits.deadline)
         except OutOfTime:
             self.is_out_of_time = True
-            return np.zeros(len(self.rows.topics), dtype=np.int64)
+        except NoAnswer:
+            pass
+        return np.zeros(len(self.rows.topics), dtype=np.int64)
 
     def _blank(self, number: int, left: int) -> _Open:
         nothing = np.zeros(len(self.rows.topics), dtype=np.int64)
@@ -233,15 +232,15 @@ class Search:
     def _work_on(self, node: _Open, evaluation: _Evaluation, program: HullProgram) -> tuple[_Evaluation, list[_Open]]:
         """Improve the bound of a node by the program; where that is not enough, tighten and divide it.
 
-        1. Multipliers from the program; out of time, the node stays as it is.
+        1. Multipliers from the program, as far as it has answers; out of time, the node stays as it is.
         2. Try the topics that it serves whole as the beginning of a plan.
         3. Tighten.
         4. Branch on the topic that is most undecided.
         """
         evaluation, relaxed = self._improve(node, evaluation, program)  # 1
-        if relaxed is None:
+        if self.is_out_of_time:
             return evaluation, []
-        if evaluation.value > self.limit:
+        if evaluation.value > self.limit and relaxed is not None:
             self._try(_served_whole(node, relaxed))  # 2
         if evaluation.value <= self.limit:
             return evaluation, []
@@ -276,7 +275,9 @@ class Search:
                 relaxed = program.solve()
             except OutOfTime:
                 self.is_out_of_time = True
-                return evaluation, None
+                break
+            except NoAnswer:
+                break
             trial = self._evaluate(node, relaxed.multipliers)
             if trial.value < evaluation.value:
                 evaluation = trial
@@ -311,14 +312,15 @@ class Search:
         state[(state == FREE) & (rows.costs > left)] = CLOSED
         return state if left >= 0 else None
 
-    def _undecided(self, state: StateArray, relaxed: Relaxed) -> int:
+    def _undecided(self, state: StateArray, relaxed: Relaxed | None) -> int:
         """The free topic to branch on: the most fractional one by the weight of its subscribers, else the heaviest."""
         free = np.flatnonzero(state == FREE)
         if not len(free):
             return NOTHING
         weight = self.rows.single_weights.copy()
         np.add.at(weight, self.rows.topics, self.rows.weights[self.rows.row_of_entry])
-        undecided = np.minimum(relaxed.served[free], 1 - relaxed.served[free])
+        share = np.zeros(len(free)) if relaxed is None else relaxed.served[free]
+        undecided = np.minimum(share, 1 - share)
         scores = np.where(undecided > 1e-6, undecided, 1e-9) * (1.0 + weight[free])
         return int(free[np.argmax(scores)])
 

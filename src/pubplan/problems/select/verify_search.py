@@ -2,7 +2,9 @@
 
 Definitions. Subscribers who want the same topics and need the same are one *row* with the sum of their weights; rows
 come in order of their first subscriber, without those who have no weight, need nothing, or want a single topic (their
-weight is paid by that topic). A vector of multipliers has one number per interest of these rows, in units of 2^-32.
+weight is paid by that topic). A vector has multipliers of some interests of these rows, in units of 2^-32; the others
+pay nothing. Rows with more than 12 free topics count events in steps of which 4096 satisfy them, or singly where fewer
+events do; what a topic brings is rounded up to whole steps.
 
 A node of the tree is the part of all plans that serves some topics and closes others; topics that cost more than the
 capacity left to it are closed too. For any multipliers and any price per cost, none of its plans is worth more than
@@ -20,6 +22,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +42,7 @@ _ONE = 2**32
 _NOTHING = -1
 _MAX_ENUMERATED_TOPICS = 12
 _MAX_GRID_STEPS = 4096
-_MAX_GRID_CELLS = 2**22
+_MAX_SETS_AT_ONCE = 2**21
 _UNREACHED = 2**62
 _HELD_BLOCKS = 8
 
@@ -53,8 +56,10 @@ _TREE_SCHEMA = pa.schema(
         pa.field("cost", pa.int64(), nullable=False),
     ]
 )
-_MULTIPLIER = pa.field("element", pa.uint32(), nullable=False)
-_VECTORS_SCHEMA = pa.schema([pa.field("multipliers", pa.list_(_MULTIPLIER), nullable=False)])
+_NUMBERS = pa.list_(pa.field("element", pa.uint32(), nullable=False))
+_VECTORS_SCHEMA = pa.schema(
+    [pa.field("interests", _NUMBERS, nullable=False), pa.field("multipliers", _NUMBERS, nullable=False)]
+)
 
 _WHERE = "certificate/search"
 
@@ -83,7 +88,7 @@ class SearchCheck:
         try:
             tree = _Tree.read(self.plan, len(self.costs))
             everything = _all_plans(problem, self.costs, seen)
-            vectors = _Vectors(self.plan, int(tree.vector.max()) + 1, len(everything.entries))
+            vectors = _Vectors(self.plan, int(tree.vector.max()) + 1)
             must_not = np.flatnonzero(~problem.is_open)
             must = problem.first_choices.astype(np.int64)
             whole = everything.fixed(must, np.setdiff1d(must_not, must))
@@ -135,34 +140,54 @@ class _Tree:
         return cls(topic, served, vector, payment, cost, children)
 
 
+@dataclass(frozen=True)
+class _Vector:
+    """Multipliers of some interests, which ascend."""
+
+    interests: Int64Array
+    multipliers: Int64Array
+
+    def of(self, interests: Int64Array) -> Int64Array:
+        """The multipliers of these interests, 0 where there is none."""
+        if not len(self.interests):
+            return np.zeros(len(interests), dtype=np.int64)
+        index = np.minimum(np.searchsorted(self.interests, interests), len(self.interests) - 1)
+        return np.asarray(np.where(self.interests[index] == interests, self.multipliers[index], 0))
+
+
 class _Vectors:
     """The multipliers of nodes, read block by block as they are asked for. Only the last block may be shorter."""
 
-    def __init__(self, plan: Plan, num_vectors: int, num_entries: int) -> None:
+    def __init__(self, plan: Plan, num_vectors: int) -> None:
         self._plan = plan
         self._num_vectors = num_vectors
-        self._num_entries = num_entries
-        self._held: OrderedDict[int, npt.NDArray[np.uint32]] = OrderedDict()
-        self._per_block = plan.certificate_block("search", "multipliers", 0, _VECTORS_SCHEMA).num_rows
+        self._held: OrderedDict[int, list[_Vector]] = OrderedDict()
+        self._per_block: int = plan.certificate_block("search", "multipliers", 0, _VECTORS_SCHEMA).num_rows
         if not self._per_block:
             raise _Damaged("there are no multipliers")
 
-    def __getitem__(self, number: int) -> npt.NDArray[np.uint32]:
+    def __getitem__(self, number: int) -> _Vector:
         block, row = divmod(number, self._per_block)
-        if block not in self._held:
-            self._held[block] = self._read(block)
+        held = self._held.get(block)
+        if held is None:
+            held = self._held[block] = self._read(block)
             if len(self._held) > _HELD_BLOCKS:
                 self._held.popitem(last=False)
-        return np.asarray(self._held[block][row])
+        return held[row]
 
-    def _read(self, block: int) -> npt.NDArray[np.uint32]:
+    def _read(self, block: int) -> list[_Vector]:
         table = self._plan.certificate_block("search", "multipliers", block, _VECTORS_SCHEMA)
         if table.num_rows != min(self._per_block, self._num_vectors - block * self._per_block):
             raise _Damaged(f"block {block} of the multipliers does not have the vectors of the tree")
-        lists = table["multipliers"].combine_chunks()
-        if (np.diff(np.asarray(lists.offsets)) != self._num_entries).any():
+        columns = [table[name].combine_chunks() for name in table.column_names]
+        offsets, others = (np.asarray(column.offsets) - column.offsets[0].as_py() for column in columns)
+        if not np.array_equal(offsets, others):
             raise _Damaged(f"block {block} does not have one multiplier per interest")
-        return np.asarray(lists.flatten()).reshape(table.num_rows, self._num_entries)
+        interests, multipliers = (np.asarray(column.flatten()).astype(np.int64) for column in columns)
+        spans = [slice(first, last) for first, last in pairwise(offsets)]
+        if any((np.diff(interests[span]) <= 0).any() for span in spans):
+            raise _Damaged(f"the interests of a vector in block {block} do not ascend")
+        return [_Vector(interests[span], multipliers[span]) for span in spans]
 
 
 @dataclass(frozen=True)
@@ -189,7 +214,7 @@ class _Part:
 
     def satisfaction(self, needed: Int64Array, received: Int64Array) -> Int64Array:
         partial = np.zeros_like(needed) if self.is_whole else -(-_ONE // needed) * np.minimum(received, needed)
-        return np.asarray(np.where(received >= needed, _ONE, partial))
+        return np.asarray(np.where(received >= needed, _ONE, np.minimum(_ONE, partial)))
 
     def fixed(self, served: Int64Array, closed: Int64Array) -> _Part | None:
         """The part of these plans that serves and closes some free topics; None if that costs more than is left."""
@@ -229,9 +254,9 @@ class _Part:
             + exact_dot(settled, self.weights[~can_gain]),
         )
 
-    def evaluate(self, vector: npt.NDArray[np.uint32], payment: int, cost: int) -> _Value:
+    def evaluate(self, vector: _Vector, payment: int, cost: int) -> _Value:
         """The value of this part at multipliers and a price of ``payment`` per ``cost``."""
-        multipliers = vector[self.entries].astype(np.int64)
+        multipliers = vector.of(self.entries)
         lengths = np.diff(self.offsets)
         payments = self.single_weights * _ONE
         np.add.at(payments, self.topics, multipliers * np.repeat(self.weights, lengths))
@@ -356,13 +381,19 @@ def _worths(part: _Part, multipliers: Int64Array) -> Int64Array:
 
 
 def _worths_of_all_sets(part: _Part, multipliers: Int64Array, picked: Int64Array, length: int) -> Int64Array:
-    """For rows of one length: the best of all sets of their topics."""
-    entries = part.offsets[picked][:, None] + np.arange(length)
-    received, paid = part.received[picked][:, None], np.zeros((len(picked), 1), dtype=np.int64)
-    for position in range(length):
-        received = np.hstack([received, received + part.brings[entries[:, [position]]]])
-        paid = np.hstack([paid, paid + multipliers[entries[:, [position]]]])
-    return np.asarray((part.satisfaction(part.needed[picked][:, None], received) - paid).max(axis=1))
+    """For rows of one length: the best of all sets of their topics, for some rows at a time."""
+    worths = np.empty(len(picked), dtype=np.int64)
+    size = max(1, _MAX_SETS_AT_ONCE >> length)
+    for first in range(0, len(picked), size):
+        rows = picked[first : first + size]
+        entries = part.offsets[rows][:, None] + np.arange(length)
+        received, paid = part.received[rows][:, None], np.zeros((len(rows), 1), dtype=np.int64)
+        for position in range(length):
+            received = np.hstack([received, received + part.brings[entries[:, [position]]]])
+            paid = np.hstack([paid, paid + multipliers[entries[:, [position]]]])
+        satisfied = part.satisfaction(part.needed[rows][:, None], received)
+        worths[first : first + size] = (satisfied - paid).max(axis=1)
+    return worths
 
 
 def _worth_on_grid(part: _Part, multipliers: Int64Array, row: int) -> int:
@@ -370,7 +401,7 @@ def _worth_on_grid(part: _Part, multipliers: Int64Array, row: int) -> int:
     entries = np.arange(part.offsets[row], part.offsets[row + 1])
     needed, received = part.needed[[row]], int(part.received[row])
     missing = int(needed[0]) - received
-    width = -(-missing // min(_MAX_GRID_STEPS, max(1, _MAX_GRID_CELLS // len(entries))))
+    width = -(-int(needed[0]) // _MAX_GRID_STEPS)
     last = -(-missing // width)
     least = np.full(last + 1, _UNREACHED, dtype=np.int64)
     least[0] = 0
