@@ -59,6 +59,7 @@ ACCEPTED = (
     Accepted("select exact/certificate/lagrangian.json:evidence.price=one *", "select exact", EVIDENCE),
     Accepted("select exact/certificate/paper.json:evidence.cut_need=one more", "select exact", EVIDENCE),
     Accepted("select exact/certificate/search-multipliers/*:multipliers=*", "select exact", EVIDENCE),
+    Accepted("select exact/certificate/search-multipliers/*:interests=element *", "select exact", EVIDENCE),
     Accepted("select exact/certificate/search-tree/*:payment=*", "select exact", EVIDENCE),
     Accepted("select exact/certificate/search-tree/*:cost=*", "select exact", EVIDENCE),
     Accepted("select */certificate/lagrangian.json:bound=looser", "select b3m", LOOSER),
