@@ -280,10 +280,12 @@ def test_the_choice_is_reported(shape: Problem) -> None:
 @pytest.mark.parametrize(
     ("kind", "values", "said"),
     [
-        (PartParameters, {"parts": 0}, "parts is a whole number, at least 1, not 0"),
+        (PartParameters, {"parts": 0}, "parts is a whole number, at least 1 and below 2.31, not 0"),
+        (CoverageParameters, {"coverage": None}, "coverage is a whole number, at least 1 and below 2.31, not None"),
+        (CoverageParameters, {"eta": 10**19}, "eta is a whole number, at least 0 and below 2.31, not 1"),
         (PartParameters, {"parts": True}, "parts is a whole number"),
         (PartParameters, {"model": "pear"}, "Did you mean 'paper'|Known: fourth-powers, known, overlaps, paper"),
-        (BulkParameters, {"eta": -1}, "eta is a whole number, at least 0, not -1"),
+        (BulkParameters, {"eta": -1}, "eta is a whole number, at least 0 and below 2.31, not -1"),
         (CoverageParameters, {"coverage": 1.5}, "coverage is a whole number"),
         (RepairParameters, {"effort": -0.1}, "effort is a number from 0 on"),
         (RepairParameters, {"effort": "much"}, "effort is a number from 0 on"),

@@ -127,7 +127,8 @@ class PartParameters:
     )
 
     def __post_init__(self) -> None:
-        check_whole("parts", self.parts)
+        if self.parts is not None:
+            check_whole("parts", self.parts)
         if self.model not in MODELS:
             raise InputError(unknown_name("model of the work", self.model, MODELS))
 
@@ -143,7 +144,8 @@ class BulkParameters(PartParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("eta", self.eta, least=0)
+        if self.eta is not None:
+            check_whole("eta", self.eta, least=0)
 
 
 @dataclass(frozen=True)
@@ -161,9 +163,9 @@ class CoverageParameters(BulkParameters):
 
 
 def check_whole(name: str, value: object, least: int = 1) -> None:
-    """Refuse what is not None or a whole number from ``least`` on."""
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-        raise InputError(f"{name} is a whole number, at least {least}, not {value!r}.")
+    """Refuse what is not a whole number from ``least`` on, or does not fit 32 bits."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**31:
+        raise InputError(f"{name} is a whole number, at least {least} and below 2^31, not {value!r}.")
 
 
 def divide(problem: Problem, own: PartParameters, seed: int, *, eta: int | None, coverage: int = COVERAGE) -> Division:
