@@ -28,9 +28,14 @@ from pubplan.problems.select.explain import explain_subscriber, explain_topic
 from pubplan.problems.select.plan import (
     MULTIPLIERS,
     MULTIPLIERS_SCHEMA,
+    SEARCH,
     SERVED,
     SERVED_SCHEMA,
     TRAJECTORY_SCHEMA,
+    TREE,
+    TREE_SCHEMA,
+    VECTORS,
+    VECTORS_SCHEMA,
     measures,
     with_bound_curve,
 )
@@ -64,12 +69,12 @@ _BOUNDS = (
         tables={MULTIPLIERS: BlockSchema(MULTIPLIERS_SCHEMA)},
     ),
     Bound(
-        exact.SEARCH,
+        SEARCH,
         _from_reached(exact.search_bound),
         exact.size_refusal,
         tables={
-            exact.TREE: BlockSchema(exact.TREE_SCHEMA, by="evidence"),
-            exact.MULTIPLIERS: BlockSchema(exact.MULTIPLIERS_SCHEMA, by="evidence"),
+            TREE: BlockSchema(TREE_SCHEMA, by="evidence"),
+            VECTORS: BlockSchema(VECTORS_SCHEMA, by="evidence"),
         },
     ),
 )

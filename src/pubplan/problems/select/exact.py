@@ -13,7 +13,16 @@ from pubplan.errors import Reason
 from pubplan.planning import BlockTable, Certificate, Draft, Exact, Method
 from pubplan.problems.select.greedy_fb3m import better_rule
 from pubplan.problems.select.improved_b3m import ImprovedB3mParameters, Improver, improved_choice
-from pubplan.problems.select.plan import Choice, draft_of
+from pubplan.problems.select.plan import (
+    NUMBERS,
+    SEARCH,
+    TREE,
+    TREE_SCHEMA,
+    VECTORS,
+    VECTORS_SCHEMA,
+    Choice,
+    draft_of,
+)
 from pubplan.problems.select.problem import FULL, Problem
 from pubplan.problems.select.runs import run_lazy
 from pubplan.problems.select.search import Limits, Proof, Search
@@ -26,29 +35,6 @@ MAX_INTERESTS = 200_000
 DEFAULT_SEARCH_NODES = 20_000
 MAX_SEARCH_NODES = 10_000_000
 MAX_SECONDS = 10_000_000
-
-SEARCH = "search"
-TREE, MULTIPLIERS = "tree", "multipliers"
-TREE_SCHEMA = pa.schema(
-    [
-        pa.field("parent", pa.int32(), nullable=False),
-        pa.field("topic", pa.int32(), nullable=False),
-        pa.field("served", pa.bool_(), nullable=False),
-        pa.field("vector", pa.int32(), nullable=False),
-        pa.field("payment", pa.int64(), nullable=False),
-        pa.field("cost", pa.int64(), nullable=False),
-    ]
-)
-"""The nodes of the search, the root first; -1 where there is no parent, topic or vector of multipliers."""
-
-_NUMBERS = pa.list_(pa.field("element", pa.uint32(), nullable=False))
-MULTIPLIERS_SCHEMA = pa.schema(
-    [pa.field("interests", _NUMBERS, nullable=False), pa.field("multipliers", _NUMBERS, nullable=False)]
-)
-"""One vector of multipliers per row, in units of 2^-32, of some interests of distinct subscribers, ascending.
-
-Interests that a vector does not have are decided, or pay nothing.
-"""
 
 _MULTIPLIERS_PER_BLOCK = 2**20
 
@@ -141,10 +127,10 @@ def _certificate(problem: Problem, proof: Proof) -> Certificate:
         columns = ([vector.entries for vector in held], [vector.multipliers for vector in held])
         return pa.Table.from_arrays(
             [
-                pa.ListArray.from_arrays(offsets, np.concatenate(column).astype(np.uint32), _NUMBERS)
+                pa.ListArray.from_arrays(offsets, np.concatenate(column).astype(np.uint32), NUMBERS)
                 for column in columns
             ],
-            schema=MULTIPLIERS_SCHEMA,
+            schema=VECTORS_SCHEMA,
         )
 
     return Certificate(
@@ -152,7 +138,7 @@ def _certificate(problem: Problem, proof: Proof) -> Certificate:
         bound,
         blocks={
             TREE: BlockTable(1, lambda block: tree),
-            MULTIPLIERS: BlockTable(-(-len(proof.vectors) // per_block), vectors),
+            VECTORS: BlockTable(-(-len(proof.vectors) // per_block), vectors),
         },
     )
 

@@ -27,6 +27,29 @@ MULTIPLIERS = "multipliers"
 MULTIPLIERS_SCHEMA = pa.schema([pa.field("multiplier", pa.int32(), nullable=False)])
 """One row per interest, in the order of the workload's blocks, in units of 2^-20 subscribers."""
 
+SEARCH = "search"
+TREE, VECTORS = "tree", "multipliers"
+TREE_SCHEMA = pa.schema(
+    [
+        pa.field("parent", pa.int32(), nullable=False),
+        pa.field("topic", pa.int32(), nullable=False),
+        pa.field("served", pa.bool_(), nullable=False),
+        pa.field("vector", pa.int32(), nullable=False),
+        pa.field("payment", pa.int64(), nullable=False),
+        pa.field("cost", pa.int64(), nullable=False),
+    ]
+)
+"""The nodes of an exact search, the root first; -1 where there is no parent, topic or vector of multipliers."""
+
+NUMBERS = pa.list_(pa.field("element", pa.uint32(), nullable=False))
+VECTORS_SCHEMA = pa.schema(
+    [pa.field("interests", NUMBERS, nullable=False), pa.field("multipliers", NUMBERS, nullable=False)]
+)
+"""One vector of multipliers per row, in units of 2^-32, of some interests of distinct subscribers, ascending.
+
+Interests that a vector does not have are decided, or pay nothing.
+"""
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from pubplan.engine import exact_dot, exact_sum
 from pubplan.errors import Reason
 from pubplan.planning import Plan
+from pubplan.problems.select.plan import SEARCH, TREE, TREE_SCHEMA, VECTORS, VECTORS_SCHEMA
 from pubplan.problems.select.problem import Problem
 from pubplan.workload import Int32Array, Int64Array
 
@@ -45,21 +45,6 @@ _MAX_GRID_STEPS = 4096
 _MAX_SETS_AT_ONCE = 2**21
 _UNREACHED = 2**62
 _HELD_BLOCKS = 8
-
-_TREE_SCHEMA = pa.schema(
-    [
-        pa.field("parent", pa.int32(), nullable=False),
-        pa.field("topic", pa.int32(), nullable=False),
-        pa.field("served", pa.bool_(), nullable=False),
-        pa.field("vector", pa.int32(), nullable=False),
-        pa.field("payment", pa.int64(), nullable=False),
-        pa.field("cost", pa.int64(), nullable=False),
-    ]
-)
-_NUMBERS = pa.list_(pa.field("element", pa.uint32(), nullable=False))
-_VECTORS_SCHEMA = pa.schema(
-    [pa.field("interests", _NUMBERS, nullable=False), pa.field("multipliers", _NUMBERS, nullable=False)]
-)
 
 _WHERE = "certificate/search"
 
@@ -80,7 +65,7 @@ class SearchCheck:
         return self._wrong(seen), lambda capacities: np.full(len(capacities), total)
 
     def _wrong(self, seen: list[BlockRows]) -> list[Reason]:
-        problem, stored = self.problem, self.plan.certificate("search").bound
+        problem, stored = self.problem, self.plan.certificate(SEARCH).bound
         if stored.scale != problem.scale or stored.value < 0:
             return [Reason("scale of the bound", problem.scale, stored.scale, f"{_WHERE}.json")]
         if stored.value >= problem.total_weight * problem.scale:
@@ -118,7 +103,7 @@ class _Tree:
 
     @classmethod
     def read(cls, plan: Plan, num_topics: int) -> _Tree:
-        table = plan.certificate_block("search", "tree", 0, _TREE_SCHEMA)
+        table = plan.certificate_block(SEARCH, TREE, 0, TREE_SCHEMA)
         if not table.num_rows:
             raise _Damaged("it has no nodes")
         parent, topic, vector, payment, cost = (
@@ -162,7 +147,7 @@ class _Vectors:
         self._plan = plan
         self._num_vectors = num_vectors
         self._held: OrderedDict[int, list[_Vector]] = OrderedDict()
-        self._per_block: int = plan.certificate_block("search", "multipliers", 0, _VECTORS_SCHEMA).num_rows
+        self._per_block: int = plan.certificate_block(SEARCH, VECTORS, 0, VECTORS_SCHEMA).num_rows
         if not self._per_block:
             raise _Damaged("there are no multipliers")
 
@@ -176,7 +161,7 @@ class _Vectors:
         return held[row]
 
     def _read(self, block: int) -> list[_Vector]:
-        table = self._plan.certificate_block("search", "multipliers", block, _VECTORS_SCHEMA)
+        table = self._plan.certificate_block(SEARCH, VECTORS, block, VECTORS_SCHEMA)
         if table.num_rows != min(self._per_block, self._num_vectors - block * self._per_block):
             raise _Damaged(f"block {block} of the multipliers does not have the vectors of the tree")
         columns = [table[name].combine_chunks() for name in table.column_names]
