@@ -4,52 +4,48 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
-from pubplan.engine import MemoryMeter, available_bytes, require_memory
+from pubplan.engine import available_bytes, require_memory
 from pubplan.errors import EngineError
 
 LONG = 2.0
 """Seconds in which several samples are taken, also beside a Spark session whose memory takes long to read."""
 
 
-def test_the_meter_sees_this_process() -> None:
-    """An array of 200 MB shows up in the peak, also when it is gone at the end.
+def measured_alone(work: str) -> int:
+    """How much the peak rises while ``work`` runs, in a process of its own.
 
-    In a process of its own, because other tests leave a Spark session here whose memory comes and goes.
+    Other tests leave a Spark session here, whose memory comes and goes.
     """
     script = f"""
-import time
+import subprocess, sys, time
 import numpy as np
 from pubplan.engine import MemoryMeter
 with MemoryMeter(interval=0.01) as idle:
     time.sleep(0.05)
 with MemoryMeter(interval=0.01) as meter:
-    block = np.ones(25_000_000)
-    time.sleep({LONG})
-    del block
+    {work}
 print(meter.peak_bytes - idle.peak_bytes)
 """
     answer = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    assert 150e6 < int(answer.stdout) < 400e6
+    return int(answer.stdout)
+
+
+def test_the_meter_sees_this_process() -> None:
+    """An array of 200 MB shows up in the peak, also when it is gone at the end."""
+    assert 150e6 < measured_alone(f"block = np.ones(25_000_000); time.sleep({LONG}); del block") < 400e6
 
 
 def test_the_meter_sees_children() -> None:
     """Memory of processes that this one started counts too; pages of libraries that others share count in part then."""
-    script = "import time; held = bytearray(400_000_000); print('ready', flush=True); time.sleep(30)"
-    with MemoryMeter(interval=0.01) as idle:
-        pass
-    with MemoryMeter(interval=0.01) as meter:
-        child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
-        assert child.stdout is not None
-        child.stdout.readline()
-        time.sleep(LONG)
-        child.kill()
-        child.wait()
-        child.stdout.close()
-    assert meter.peak_bytes - idle.peak_bytes > 300e6
+    held = "import time; held = bytearray(400_000_000); print('ready', flush=True); time.sleep(30)"
+    work = (
+        f"child = subprocess.Popen([sys.executable, '-c', {held!r}], stdout=subprocess.PIPE); child.stdout.readline(); "
+        f"time.sleep({LONG}); child.kill(); child.wait()"
+    )
+    assert measured_alone(work) > 300e6
 
 
 def test_too_much_is_refused_with_numbers() -> None:

@@ -23,8 +23,12 @@ from pubplan.problems import FAMILIES, family_named
 MUTATIONS = 4
 """How many of a family's mutations are tried on one plan."""
 
-FEWER = settings(max_examples=settings.default.max_examples // 3)
-"""For properties whose every example takes all methods through several plans."""
+EXAMPLES = max(12, settings.default.max_examples // 2)
+SOME = settings(max_examples=EXAMPLES)
+"""Every example takes all methods of a family, so that half as many as elsewhere are plenty."""
+
+FEWER = settings(max_examples=EXAMPLES // 3)
+"""For properties whose every example makes several plans with each method."""
 
 
 def variants() -> list[object]:
@@ -78,6 +82,7 @@ def test_promises(family: Family, variant: str) -> None:
     oracle = ORACLES[family.name]
     num_telling: Counter[str] = Counter()
 
+    @SOME
     @given(oracle.cases)
     def check(case: Any) -> None:
         with tempfile.TemporaryDirectory() as directory:
@@ -93,8 +98,7 @@ def test_promises(family: Family, variant: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
         plain = oracle.problem(oracle.plain, Path(directory), same, variant)
         answering = [name for name, method in family.methods.items() if method.refusal(plain) is None]
-    few = settings.default.max_examples // 4
-    assert {name: num_telling[name] for name in answering if num_telling[name] < few} == {}
+    assert {name: num_telling[name] for name in answering if num_telling[name] < EXAMPLES // 4} == {}
 
 
 def check_promises(family: Family, problem: Problem, result: Result, best: Exact) -> None:
@@ -115,6 +119,7 @@ def check_promises(family: Family, problem: Problem, result: Result, best: Exact
 
 
 @pytest.mark.parametrize(("family", "variant"), variants())
+@SOME
 @given(data=st.data())
 def test_bounds_hold(family: Family, variant: str, data: st.DataObject) -> None:
     """No plan beats a bound, the plan that carries it verifies, and a bound computed again is the same."""
