@@ -9,7 +9,7 @@ workers := 2
 run_stamp := .venv/.installed-run
 dev_stamp := .venv/.installed-dev
 
-.PHONY: demo check test soak bench lock clean
+.PHONY: demo check test soak bench docs methods lock clean
 
 demo: $(run_stamp)
 	@scripts/demo
@@ -25,12 +25,20 @@ test: $(dev_stamp)
 	NUMBA_DISABLE_JIT=1 $(bin)/pytest -q -n $(workers) --dist worksteal -m "kernel and not soak"
 
 soak: $(dev_stamp)
-	$(bin)/pytest -q -m soak tests/soak
+	$(bin)/pytest -q -m soak tests
 	PUBPLAN_EXAMPLES=soak $(bin)/pytest -q -n $(workers) --dist worksteal --timeout=1800 \
-		tests/properties tests/problems tests/kernels -k "not spark"
+		tests/properties tests/problems tests/kernels tests/generate/test_kernels.py -k "not spark"
 
 bench: $(dev_stamp)
 	$(bin)/python -m benchmarks
+
+# docs/python.md, from the docstrings.
+docs: $(dev_stamp)
+	$(bin)/python scripts/python_reference.py
+
+# What 'pubplan methods' prints, from the tables of the families.
+methods: $(dev_stamp)
+	$(bin)/python -m pubplan.cli.methods
 
 # Lock files hold names and versions only.
 lock:
@@ -40,12 +48,12 @@ lock:
 		--no-emit-find-links --quiet --output-file requirements-dev.lock
 
 $(run_stamp): requirements.lock pyproject.toml scripts/environment
-	@echo "Setting up .venv (about a minute, once) ..."
+	@echo "Setting up .venv (a few minutes, once) ..."
 	@scripts/environment requirements.lock
 	@touch $@
 
 $(dev_stamp): requirements-dev.lock pyproject.toml scripts/environment
-	@echo "Setting up .venv for development (about two minutes, once) ..."
+	@echo "Setting up .venv for development (a few minutes, once) ..."
 	@scripts/environment requirements-dev.lock
 	@touch $@
 

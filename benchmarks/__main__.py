@@ -7,7 +7,9 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-ALL = ("startup", "workload", "pipeline", "select", "provision", "overlay")
+from pubplan.problems import FAMILIES
+
+ALL = ("startup", "workload", "pipeline", *FAMILIES)
 
 with tempfile.TemporaryDirectory(prefix="pubplan-bench-") as directory:
     for name in sys.argv[1:] or ALL:

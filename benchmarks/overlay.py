@@ -1,6 +1,6 @@
 """overlay on uniform, Zipf and exponential nodes: degrees, seconds, growth, whole commands, 100 000 nodes.
 
-``PUBPLAN_BENCH_SCALE`` makes everything smaller, for a try.
+``PUBPLAN_BENCH_SCALE`` makes everything smaller, for a trial.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.measure import command, growth, table
 
 if TYPE_CHECKING:
     from pubplan.problems.overlay import Problem
-    from pubplan.workload import Int32Array
+    from pubplan.problems.overlay.kernels.components import Links
 
 SCALE = float(os.environ.get("PUBPLAN_BENCH_SCALE", "1"))
 SHAPES = ("uniform", "zipf", "exponential")
@@ -38,47 +38,47 @@ PAPER = {
 
 
 def run(directory: Path) -> None:
-    _ways()["dcbr-repair"](_problem(directory, "uniform", 100, 40, 0), 0)  # kernels compiled
+    _planners()["dcbr-repair"](_problem(directory, "uniform", 100, 40, 0), 0)  # kernels compiled
     _degrees(directory)
     _times(directory)
     _growth(directory)
     _commands(directory)
 
 
-def _ways() -> Mapping[str, Callable[[Problem, int], Int32Array]]:
-    """By method, what finds the links: the algorithm alone."""
+def _planners() -> Mapping[str, Callable[[Problem, int], Links]]:
+    """By method, what chooses the links: the algorithm alone."""
     from pubplan.problems.overlay.conquer import divide_and_conquer, greedy_links
-    from pubplan.problems.overlay.dcbr_m import overlay_of
-    from pubplan.problems.overlay.dcbr_repair import RepairParameters
     from pubplan.problems.overlay.division import BulkParameters, CoverageParameters, divide
+    from pubplan.problems.overlay.methods.dcbr_m import overlay_of
+    from pubplan.problems.overlay.methods.dcbr_repair import RepairParameters
     from pubplan.problems.overlay.repair import repair
 
-    own = RepairParameters()
+    parameters = RepairParameters()
     return {
-        "gm-m": lambda problem, seed: greedy_links(problem.rows, problem.num_topics)[0],
+        "gm-m": lambda problem, seed: greedy_links(problem.instance.topics_by_node, problem.num_topics)[0],
         "dcb-m": lambda problem, seed: (
             divide_and_conquer(problem, divide(problem, BulkParameters(), seed, eta=None), None, None).links
         ),
         "dcbr-m": lambda problem, seed: overlay_of(problem, CoverageParameters(), seed, None).links,
         "dcbr-repair": lambda problem, seed: (
-            repair(problem, overlay_of(problem, own, seed, None), own.effort, seed).links
+            repair(problem, overlay_of(problem, parameters, seed, None), parameters.effort, seed).links
         ),
     }
 
 
 def _degrees(directory: Path) -> None:
-    """Maximum degrees over seeds, beside those that Chen et al. print."""
+    """Maximum degrees over seeds, next to those that Chen et al. print."""
     rows = []
     for shape in SHAPES:
-        found: dict[str, list[int]] = {name: [] for name in _ways()}
+        degrees: dict[str, list[int]] = {name: [] for name in _planners()}
         for seed in range(SEEDS):
             problem = _problem(directory, shape, SMALL, TOPICS, seed)
-            for name, way in _ways().items():
-                found[name].append(_maximum(problem, way(problem, seed)))
-        for name, most in found.items():
-            low = sum(mine <= its for mine, its in zip(most, found["gm-m"], strict=True))
-            mean = f"{sum(most) / SEEDS:.2f}"
-            rows.append([shape, name, mean, min(most), max(most), PAPER.get((shape, name), ""), f"{low} of {SEEDS}"])
+            for name, planner in _planners().items():
+                degrees[name].append(_max_degree(problem, planner(problem, seed)))
+        for name, by_seed in degrees.items():
+            low = sum(degree <= base for degree, base in zip(by_seed, degrees["gm-m"], strict=True))
+            mean, printed = f"{sum(by_seed) / SEEDS:.2f}", PAPER.get((shape, name), "")
+            rows.append([shape, name, mean, min(by_seed), max(by_seed), printed, f"{low} of {SEEDS}"])
     header = ["shape", "method", "mean D", "min", "max", "paper's mean", "at or below gm-m"]
     table(f"overlay, {SMALL} nodes, {TOPICS} topics, {SEEDS} seeds", header, rows)
 
@@ -89,10 +89,12 @@ def _times(directory: Path) -> None:
     for shape in SHAPES:
         problem = _problem(directory, shape, LARGE, TOPICS, 0)
         base = 0.0
-        for name, way in _ways().items():
-            seconds, links = min((_timed(lambda p=problem, w=way: w(p, 0)) for _ in range(2)), key=lambda one: one[0])
+        for name, planner in _planners().items():
+            seconds, links = min(
+                (_timed(lambda p=problem, plan=planner: plan(p, 0)) for _ in range(2)), key=lambda one: one[0]
+            )
             base = base or seconds
-            rows.append([shape, name, f"{seconds:.2f}", f"{seconds / base:.2f}", _maximum(problem, links)])
+            rows.append([shape, name, f"{seconds:.2f}", f"{seconds / base:.2f}", _max_degree(problem, links)])
     table(f"overlay, {LARGE} nodes, {TOPICS} topics", ["shape", "method", "seconds", "of gm-m", "D"], rows)
 
 
@@ -103,7 +105,7 @@ def _growth(directory: Path) -> None:
         seconds = []
         for size in sizes:
             problem = _problem(directory, "uniform", size, TOPICS, 0)
-            seconds.append(min(_timed(lambda p=problem, n=name: _ways()[n](p, 0))[0] for _ in range(2)))
+            seconds.append(min(_timed(lambda p=problem, n=name: _planners()[n](p, 0))[0] for _ in range(2)))
         rows.append([name, *(f"{spent:.3f}" for spent in seconds), f"{growth(sizes, seconds):.2f}"])
     table("overlay, growth with nodes, uniform", ["method", *map(str, sizes), "exponent"], rows)
 
@@ -121,8 +123,8 @@ def _commands(directory: Path) -> None:
     for master in ((), ("--master", "local[2]")):
         out = directory / f"plan-huge-{len(master)}"
         seconds, peak = command("overlay", where, "--out", out, "--quiet", *master)
-        told = " ".join(["dcbr-repair", *master])
-        rows.append([f"{HUGE} x {HUGE_TOPICS} uniform", told, f"{seconds:.1f}", f"{peak / 1e9:.2f}"])
+        label = " ".join(["dcbr-repair", *master])
+        rows.append([f"{HUGE} x {HUGE_TOPICS} uniform", label, f"{seconds:.1f}", f"{peak / 1e9:.2f}"])
     table("overlay, whole commands", ["workload", "method", "seconds", "GB"], rows)
 
 
@@ -135,17 +137,17 @@ def _problem(directory: Path, shape: str, nodes: int, topics: int, seed: int) ->
     if not where.exists():
         generate.generate(getattr(generate, shape)(nodes, topics, seed), where)
     problem = Problem(read_workload(where))
-    _ = problem.rows  # read
+    _ = problem.instance.topics_by_node  # read before time is taken
     return problem
 
 
-def _timed(work: Callable[[], Int32Array]) -> tuple[float, Int32Array]:
+def _timed(work: Callable[[], Links]) -> tuple[float, Links]:
     start = time.perf_counter()
     links = work()
     return time.perf_counter() - start, links
 
 
-def _maximum(problem: Problem, links: Int32Array) -> int:
-    from pubplan.problems.overlay.conquer import degrees_of
+def _max_degree(problem: Problem, links: Links) -> int:
+    from pubplan.problems.overlay.entries import degrees_of
 
     return int(degrees_of(links, problem.num_nodes).max(initial=0))

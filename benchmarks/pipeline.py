@@ -1,4 +1,4 @@
-"""Ingesting: counting events against DuckDB as several tools write them, and the full Spotify shape as rates."""
+"""Ingesting: counting events against DuckDB as several tools write them, the Spotify shape as rates, and clients."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ FILES = 16
 TOPICS = 100_000
 TURNS = 3
 SCALES = (1 / 4, 1 / 2, 1)
+CLIENTS = (250_000, 500_000, 1_000_000)
 
 
 def run(directory: Path) -> None:
     _count_events(directory)
     _ingest(directory)
+    _ingest_clients(directory)
 
 
 def _count_events(directory: Path) -> None:
@@ -146,6 +148,25 @@ def _ingest(directory: Path) -> None:
         rows,
     )
     print(f"  growth exponent: {growth(SCALES, seconds):.2f}")
+
+
+def _ingest_clients(directory: Path) -> None:
+    from pyarrow import csv, parquet
+
+    rows, seconds = [], []
+    for number in CLIENTS:
+        raw = directory / f"clients-{number}"
+        made = ("--out", directory / f"content-{number}", "--raw", raw)
+        command("generate", "content-newsgroups", "--clients", number, "--brokers", 100, *made)
+        csv.write_csv(parquet.read_table(raw / "clients"), raw / "clients.csv")
+        wall, peak = command(
+            *("ingest", "--parameters", raw / "ingest.toml", "--clients", raw / "clients.csv"),
+            *("--brokers", raw / "brokers", "--sites", raw / "sites", "--out", directory / f"back-{number}"),
+        )
+        seconds.append(wall)
+        rows.append([f"{number:,}", f"{wall:.1f}", f"{peak / 1e9:.2f}"])
+    table("Ingesting clients from CSV, Spark's start included", ["clients", "seconds", "peak GB"], rows)
+    print(f"  growth exponent: {growth(CLIENTS, seconds):.2f}")
 
 
 def _timed(work: Callable[[], int]) -> tuple[float, int]:

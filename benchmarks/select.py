@@ -1,4 +1,4 @@
-"""select on the Spotify shape: the greedy kernels beside plain C++, and objectives beside the paper's figures."""
+"""select on the Spotify shape: the greedy kernels next to plain C++, and objectives next to the paper's figures."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _beside_paper(directory: Path) -> None:
     workload = _generated(directory, 1)
     program = _compiled(directory)
     rows = []
-    for place, threshold in enumerate(THRESHOLDS):
+    for position, threshold in enumerate(THRESHOLDS):
         for objective, methods in METHODS.items():
             names = [*methods, EAGER[0]] if objective == "fb3m" and threshold == EAGER[1] else list(methods)
             problem = _problem(workload, threshold, objective)
@@ -65,8 +65,8 @@ def _beside_paper(directory: Path) -> None:
                         *(name, threshold, f"{ours[name]:.2f}"),
                         *((f"{plain[name]:.2f}", f"{ours[name] / plain[name]:.2f}") if name in plain else ("", "")),
                         *(f"{record['objective']:,.0f}", f"{record['objective'] / bounds['paper']:.3f}"),
-                        *(PAPER_SHARES[objective][place], f"{record['objective'] / bounds['lagrangian']:.4f}"),
-                        *(TARGETS.get(name, ("",) * 4)[place], f"{seconds['bounding']:.1f}"),
+                        *(PAPER_SHARES[objective][position], f"{record['objective'] / bounds['lagrangian']:.4f}"),
+                        *(TARGETS.get(name, ("",) * 4)[position], f"{seconds['bounding']:.1f}"),
                         *(f"{seconds['verifying']:.1f}", f"{wall:.1f}", f"{peak / 1e9:.2f}"),
                     ]
                 )
@@ -107,10 +107,10 @@ def _blockwise(directory: Path) -> None:
             problem = _problem(workload, threshold, objective)
             greedy = _run(problem, methods[0]).claimed
             room = {"pairs": problem.workload.counts.pairs // BLOCKWISE_PASSES}
-            seconds, draft = _timed(lambda p=problem, o=objective, r=room: _run(p, f"threshold-{o}", **r))
+            seconds, draft = _timed(lambda p=problem, o=objective, r=room: _run(p, f"blockwise-{o}", **r))
             row += [f"{seconds:.1f}", f"{float(draft.claimed):,.0f}", f"{float(draft.claimed) / float(greedy):.4f}"]
         rows.append(row)
-    header = [f"threshold-{objective}{what}" for objective in METHODS for what in (" s", " objective", " / greedy")]
+    header = [f"blockwise-{objective}{column}" for objective in METHODS for column in (" s", " objective", " / greedy")]
     table(f"Greedy in passes over blocks, scale {BLOCKWISE_SCALE:g}", ["threshold", *header], rows)
 
 
@@ -152,7 +152,7 @@ def _problem(workload: Path, threshold: int, objective: Any) -> Problem:
     from pubplan.workload import read_workload
 
     problem = Problem(read_workload(workload), CAPACITY, threshold, objective)
-    assert problem.instance.num_topics > 0  # the arrays are in memory now
+    assert len(problem.instance.demand.costs)  # the arrays are in memory now
     return problem
 
 
@@ -165,7 +165,7 @@ def _warm_up(directory: Path) -> None:
     build_workload(tiny, {"a": 2, "b": 3}, {"x": ["a"], "y": ["a", "b"]})
     for objective, methods in METHODS.items():
         problem = _problem(tiny, 2, objective)
-        for name in (*methods, f"threshold-{objective}", *([EAGER[0]] if objective == "fb3m" else [])):
+        for name in (*methods, f"blockwise-{objective}", *([EAGER[0]] if objective == "fb3m" else [])):
             FAMILY.bounds["lagrangian"].run(problem, _run(problem, name), None)
 
 
@@ -198,18 +198,18 @@ def _alternated(
     ours: dict[str, list[float]] = {name: [] for name in names}
     plain: dict[str, list[float]] = {name: [] for name in in_both}
     for _ in range(ROUNDS):
-        found = {}
+        claims = {}
         for name in names:
             seconds, draft = _kernel_seconds(problem, name)
             ours[name].append(seconds)
-            found[name] = (draft.claimed.value, draft.decisions[SERVED].num_rows)
+            claims[name] = (draft.claimed.value, draft.decisions[SERVED].num_rows)
         if in_both:
             call = [str(program), str(arrays), str(problem.capacity_cost), *in_both]
             answer = subprocess.run(call, check=True, capture_output=True, text=True).stdout
             for line in answer.splitlines():
                 name, spent, objective, num_chosen = line.split()
                 plain[name].append(float(spent))
-                assert found[name] == (int(objective), int(num_chosen)), f"{name} and its C++ differ"
+                assert claims[name] == (int(objective), int(num_chosen)), f"{name} and its C++ differ"
     return {name: min(values) for name, values in ours.items()}, {name: min(values) for name, values in plain.items()}
 
 
@@ -250,14 +250,15 @@ def _kernel_seconds(problem: Problem, name: str) -> tuple[float, Draft]:
 @contextmanager
 def _timed_kernels() -> Iterator[list[float]]:
     """Collects the seconds of every call of a kernel by the greedy methods."""
-    from pubplan.problems.select import greedy_max, improved_b3m, runs
+    from pubplan.problems.select import runs
+    from pubplan.problems.select.methods import greedy_max, improved_b3m
 
-    places = [
+    timed_names = [
         *((runs, name) for name in ("lazy_greedy", "eager_greedy")),
         (greedy_max, "best_completion"),
-        *((improved_b3m, name) for name in ("drop_idle", "eager_greedy", "removal_losses", "replay")),
+        *((improved_b3m, name) for name in ("drop_idle", "removal_losses", "replay")),
     ]
-    kernels = [getattr(module, name) for module, name in places]
+    kernels = [getattr(module, name) for module, name in timed_names]
     seconds: list[float] = []
 
     def timed(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -269,11 +270,11 @@ def _timed_kernels() -> Iterator[list[float]]:
         return call
 
     try:
-        for (module, name), kernel in zip(places, kernels, strict=True):
+        for (module, name), kernel in zip(timed_names, kernels, strict=True):
             setattr(module, name, timed(kernel))
         yield seconds
     finally:
-        for (module, name), kernel in zip(places, kernels, strict=True):
+        for (module, name), kernel in zip(timed_names, kernels, strict=True):
             setattr(module, name, kernel)
 
 

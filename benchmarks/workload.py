@@ -20,7 +20,7 @@ def run(directory: Path) -> None:
 
 def _grow(directory: Path, shape: str, scales: tuple[float, ...]) -> None:
     import pubplan
-    from pubplan.workload.csr import csr_bytes
+    from pubplan.workload.topic.csr import csr_bytes
 
     rows, seconds = [], {"generate": [], "csr": []}
     for scale in scales:
@@ -29,7 +29,7 @@ def _grow(directory: Path, shape: str, scales: tuple[float, ...]) -> None:
         workload = pubplan.read_workload(out)
         _, idle = measured(lambda: None)
         read, read_peak = measured(workload.csr)
-        arrays = csr_bytes(workload.manifest)
+        arrays = csr_bytes(workload.counts)
         seconds["generate"].append(wall)
         seconds["csr"].append(read)
         rows.append(

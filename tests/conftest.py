@@ -78,5 +78,5 @@ def shared_spark(spark, monkeypatch: pytest.MonkeyPatch):
         asked.append(master)
         yield spark
 
-    monkeypatch.setattr("pubplan.cli.session.spark_session", borrow)
+    monkeypatch.setattr("pubplan.api.session.spark_session", borrow)
     return asked

@@ -8,8 +8,17 @@ from __future__ import annotations
 import pytest
 
 import pubplan
-from pubplan.engine import digest_value
-from pubplan.generate import generate, spotify, twitter, zipf
+from pubplan.files import digest_value
+from pubplan.generate import (
+    content_adversarial,
+    content_feeds,
+    content_hotspots,
+    content_newsgroups,
+    generate,
+    spotify,
+    twitter,
+    zipf,
+)
 from pubplan.planning import Plan
 from pubplan.workload import Workload
 
@@ -17,11 +26,15 @@ WORKLOADS = {
     "spotify": "9da69fe7244324bd5e5bb52862264235dd04af79fbc99617c579e901510b9faa",
     "twitter": "c11152684e05f4989411da284236919218a0f0ef9e1f9cdda1bd926653cba26e",
     "zipf": "4471e8c7a9eb47da580cf83cae75fdb1694b372a8b31536877e1dbaec0b745ec",
+    "content-newsgroups": "cf2c0c27dc5d19b4c5491acd4e6c8870d0c896e6712d6b50e69984b8dde194bf",
+    "content-feeds": "63baae77de6b2cd131f4273ead8a2e43674b3e29fafee2561fd7e36f7b18cab4",
+    "content-hotspots": "ec66c8ad58658116e63c7b3e04d1dcc0a766381f226facba4272ecb5349bf9be",
+    "content-adversarial": "7c55865ae93716bbc26c3dec2e59e460bbf8de3b44da7766d818aebfcf050af7",
 }
 PLANS = {
-    "select": "f1ca5da14d57f9b77c20fa9e2d57bddd2d44acd7e4147ffde543345ddb394263",
-    "provision": "3447e7e907bba3327a8ef26ce01761de831eb44c3c0910e65e63a412bb4b015b",
-    "overlay": "9aed4812cbf5c1f4aab70cd8facd03b928129b58a00871aa237bf1baedf667c6",
+    "select": "1f7ef188108b17300c9c11a45413d41f0ec46756f94e84a9bab223e5e30192e2",
+    "provision": "e1bd1b5567cdcb1276bddf47a34a71d7afa2b587c21394904b6d7f8215981cf8",
+    "overlay": "f589be36082584e8d20996b1edc7147f77940e7bad228c0ecce40fcd0088cf30",
 }
 DECISIONS = {
     "select": "990a1f59b3e5ca89d2a93c4b12569afcb8cf1626c7c53ba47943a0a3a92e8eeb",
@@ -32,7 +45,15 @@ DECISIONS = {
 
 @pytest.fixture(scope="module")
 def workloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Workload]:
-    shapes = {"spotify": spotify(0.002), "twitter": twitter(0.001), "zipf": zipf(300, 60)}
+    shapes = {
+        "spotify": spotify(0.002),
+        "twitter": twitter(0.001),
+        "zipf": zipf(300, 60),
+        "content-newsgroups": content_newsgroups(3000, 30, skew="low", broad="high", levels=2, num_sites=200),
+        "content-feeds": content_feeds(3000, 20),
+        "content-hotspots": content_hotspots(3000, 20, num_sites=200),
+        "content-adversarial": content_adversarial(24, 3),
+    }
     return {name: generate(shape, tmp_path_factory.mktemp(name) / "workload") for name, shape in shapes.items()}
 
 

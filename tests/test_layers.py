@@ -11,19 +11,23 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "pubplan"
 
 LAYERS = [
-    {"errors"},
+    {"arguments"},
+    {"errors", "lazy", "quantities", "text"},
+    {"files"},
     {"engine", "kernels"},
     {"workload"},
     {"pipeline", "generate", "planning"},
     {"problems"},
-    {"reproduce", "report"},
+    {"reproduce"},
+    {"pages"},
+    {"api"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 ALLOWED_ONLY_IN = {
     "pyspark": ("engine/", "pipeline/"),
-    "numba": ("kernels/", "problems/*/kernels*.py"),
+    "numba": ("kernels/", "problems/*/kernels/*.py"),
     "typer": ("cli/",),
     "rich": ("cli/",),
 }
@@ -73,7 +77,7 @@ def test_libraries_stay_in_their_layers(path: Path) -> None:
             assert any(fits), f"{relative} imports {module}"
 
 
-VERIFIERS = sorted(PACKAGE.glob("problems/*/verify*.py"))
+VERIFIERS = sorted(PACKAGE.glob("problems/*/verifier/*.py"))
 
 DATA = {"catalogue.Tier", "catalogue.VmType"}
 """What verifiers import of a family apart from its problem, its tables and each other: records of prices."""
@@ -82,19 +86,42 @@ RENDERED = {"undecided_budget"}
 """Functions of plan.py that verifiers call: they put recomputed numbers into the words of a plan."""
 
 DEFINITIONS = {
-    "select": {"capacity_cost", "first_choices", "has_weights", "is_open", "scale", "total_weight"},
+    "select": {"first_choices", "has_weights", "is_open", "scale", "total_weight"},
     "provision": {"types"},
     "overlay": {"num_nodes", "num_topics"},
+    "assign": set(),
 }
 """What verifiers read of a problem apart from its fields: what was asked for, in numbers. Methods and bounds read the
 same, so nothing may be added that a method or a bound computes an answer with."""
 
-TABLES = {"counts", "interests_block", "interests_blocks", "path", "subscriber_ids", "topic_array", "topics"}
-"""What verifiers read of a workload: its tables as they are on disk. What runs kernels is not among it."""
+TABLES = {
+    "block",
+    "blocks",
+    "column",
+    "column_names",
+    "counts",
+    "ids",
+    "interests_block",
+    "interests_blocks",
+    "manifest",
+    "num_blocks",
+    "path",
+    "space",
+    "subscriber_ids",
+    "topic_array",
+    "topics",
+}
+"""What verifiers read of a workload: its tables as they are on disk, and of its manifest the window. What runs kernels
+is not among it."""
 
 
 def by_name(path: Path) -> str:
-    return f"{path.parent.name}-{path.stem}"
+    return f"{family_of(path)}-{path.stem}"
+
+
+def family_of(path: Path) -> str:
+    """The family that a file is of."""
+    return path.relative_to(PACKAGE / "problems").parts[0]
 
 
 def read_of(tree: ast.AST, name: str) -> set[str]:
@@ -104,10 +131,11 @@ def read_of(tree: ast.AST, name: str) -> set[str]:
 
 
 def fields_of_problem(family: str) -> set[str]:
-    """The fields of a family's dataclass ``Problem``."""
+    """The fields of a family's dataclass ``Problem`` that say what was asked for."""
     tree = ast.parse((PACKAGE / "problems" / family / "problem.py").read_text())
     (problem,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Problem")
-    return {node.target.id for node in problem.body if isinstance(node, ast.AnnAssign)}  # type: ignore[union-attr]
+    fields = {node.target.id for node in problem.body if isinstance(node, ast.AnnAssign)}  # type: ignore[union-attr]
+    return fields - {"instance"}  # the arrays of methods and bounds
 
 
 def undefined_reads(tree: ast.AST, family: str) -> set[str]:
@@ -118,13 +146,13 @@ def undefined_reads(tree: ast.AST, family: str) -> set[str]:
 
 @pytest.mark.parametrize("path", VERIFIERS, ids=by_name)
 def test_verifiers_share_no_code_with_what_they_check(path: Path) -> None:
-    """verify.py, and what it is divided into, imports no kernel, no method and no bound."""
-    shared = {"problem", "plan", "__init__", *(p.stem for p in path.parent.glob("verify*.py"))}
-    methods = {p.stem for p in path.parent.glob("*.py")} - shared
+    """What is below verifier/ imports no kernel, no method and no bound."""
+    family = PACKAGE / "problems" / family_of(path)
+    others = {p.stem for p in family.iterdir()} - {"problem", "plan", "verifier", "__init__"}
     for module in imports(path):
         parts = module.split(".")
         assert parts[:2] != ["pubplan", "kernels"], module
-        if parts[:2] == ["pubplan", "problems"] and methods & set(parts[3:]):
+        if parts[:2] == ["pubplan", "problems"] and others & set(parts[3:4]):
             assert module.endswith(tuple(DATA)) or any(name.startswith(f"{parts[-1]}.") for name in DATA), module
         if parts[:2] == ["pubplan", "problems"] and parts[3:4] == ["plan"] and len(parts) > 4:
             assert parts[4].isupper() or parts[4] in RENDERED, module
@@ -137,7 +165,7 @@ def test_verifiers_ask_problems_for_definitions_alone(path: Path) -> None:
     A method of ``Problem`` that a bound calls too would let the verifier repeat the bound's mistake.
     """
     tree = ast.parse(path.read_text())
-    assert undefined_reads(tree, path.parent.name) == set()
+    assert undefined_reads(tree, family_of(path)) == set()
     for node in ast.walk(tree):
         if isinstance(node, ast.arg) and ast.unparse(node.annotation or ast.Constant(None)) == "Problem":
             assert node.arg == "problem", f"a Problem is called {node.arg}, which hides what is read of it"
@@ -155,17 +183,17 @@ def test_shared_computations_are_seen() -> None:
 def test_definitions_are_read_by_verifiers() -> None:
     """Lists of what verifiers may read hold nothing that none of them reads."""
     for family, names in DEFINITIONS.items():
-        trees = [ast.parse(path.read_text()) for path in VERIFIERS if path.parent.name == family]
+        trees = [ast.parse(path.read_text()) for path in VERIFIERS if family_of(path) == family]
         assert names <= set().union(*(read_of(tree, "problem") for tree in trees)), family
 
 
 def test_families_do_not_know_each_other() -> None:
     """A family imports no other family."""
-    for path in PACKAGE.glob("problems/*/*.py"):
+    for path in PACKAGE.glob("problems/*/**/*.py"):
         for module in imports(path):
             parts = module.split(".")
             if parts[:2] == ["pubplan", "problems"] and len(parts) > 2:
-                assert parts[2] == path.parent.name, f"{path} imports {module}"
+                assert parts[2] == family_of(path), f"{path} imports {module}"
 
 
 def test_only_the_command_line_prints() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ import pytest
 import pubplan
 from pubplan.engine import read_parquet, write_parquet
 from pubplan.errors import Infeasible, Reason
+from pubplan.problems import FAMILIES
 from pubplan.workload import Workload
 
 
@@ -34,17 +35,16 @@ def planned(cli, made: Workload, tmp_path: Path) -> Path:
     return tmp_path / "plan"
 
 
-def test_help_answers_in_half_a_second() -> None:
-    """Nothing heavy is imported to print the help: no Spark, no Arrow, no NumPy."""
+@pytest.mark.parametrize("arguments", [["--help"], *([name, "--help"] for name in (*FAMILIES, "explain"))])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    """No Spark, no Arrow, no NumPy is imported to print a help."""
     script = (
-        "import sys; from pubplan.cli.main import run; code = run(['--help']);"
+        f"import sys; from pubplan.cli.main import run; code = run({arguments!r});"
         "print(sorted({'numpy', 'pyarrow', 'pyspark', 'numba', 'altair'} & set(sys.modules)), code)"
     )
-    start = time.perf_counter()
-    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert answer.stdout.startswith("Usage: pubplan")
     assert answer.stdout.endswith("[] 0\n")
-    assert "generate" in answer.stdout
-    assert time.perf_counter() - start < 20  # a hang, not a measurement: benchmarks measure
 
 
 def test_version(cli) -> None:
@@ -84,11 +84,13 @@ def test_select_answers_in_words(cli, made: Workload, tmp_path: Path) -> None:
 
 
 def test_select_answers_in_json(cli, made: Workload, tmp_path: Path) -> None:
-    """--json prints plan.json and nothing else on stdout."""
+    """--json prints plan.json with a summary and the path, and nothing else on stdout."""
     options = ["--threshold", 27, "--capacity", "10%", "--out", tmp_path / "plan", "--json", "--quiet", "--seed", 3]
     answer = cli("select", made.path, *options)
-    assert json.loads(answer.out) == json.loads((tmp_path / "plan" / "plan.json").read_text())
-    assert json.loads(answer.out)["seed"] == 3
+    shown, record = json.loads(answer.out), json.loads((tmp_path / "plan" / "plan.json").read_text())
+    assert {name: shown.pop(name) for name in record} == record
+    assert set(shown) == {"summary", "path"}
+    assert (shown["path"], record["seed"]) == (str(tmp_path / "plan"), 3)
     assert answer.err == ""
 
 
@@ -111,8 +113,12 @@ def test_options_from_a_file(cli, made: Workload, tmp_path: Path) -> None:
         (["--threshold", "27"], "No capacity"),
         (["--capacity", "10%"], "No threshold"),
         (["--capacity", "10%", "--threshold", "-1"], "between 0 and"),
-        (["--capacity", "10%", "--threshold", "many"], "'--threshold'"),
+        (
+            ["--capacity", "10%", "--threshold", "many"],
+            "--threshold must be a whole number or all, or several with commas between them, not 'many'",
+        ),
         (["--capacity", "10%", "--threshold", "27", "--method", "greedy-fb3"], "Did you mean 'greedy-fb3m'"),
+        (["--capacity", "10%", "--threshold", "2", "--method", "greedy"], "Did you mean 'greedy-fb3m'"),
         (["--capacity", "10%", "--threshold", "27", "--bound", "papers"], "Did you mean 'paper'"),
         (["--capacity", "10%", "--threshold", "27", "--objective", "b4m"], "b3m or fb3m"),
         (["--capacity", "10%", "--threshold", "27", "--objective", "b3m", "--method", "greedy-max"], "cannot answer"),
@@ -122,7 +128,9 @@ def test_options_from_a_file(cli, made: Workload, tmp_path: Path) -> None:
         (["--capacity", "10%", "--threshold", "27", "--must-serve", "nothing"], "no topic 'nothing'"),
         (["--capacity", "10%", "--threshold", "27", "--must-not-serve", "@nothing"], "nothing cannot be read"),
         (["--capacity", "10%", "--threshold", "27", "--satisfy", "80%"], "not both"),
-        (["--threshold", "27", "--satisfy", "0.8"], "80%"),
+        (["--threshold", "27", "--satisfy", "0.8"], "Did you mean '80%'"),
+        (["--threshold", "27", "--satisfy", "60"], "Did you mean '60%'"),
+        (["--threshold", "27", "--satisfy", "600"], "such as 80%, not '600'."),
         (["--capacity", "10%", "--threshold", "27", "--master", "foo"], "not a Spark master URL"),
         (["--capacity", "10%", "--threshold", "27", "--conf", "x"], "--conf"),
         (["--capacity", "10%", "--threshold", "27", "--treshold", "27"], "--treshold"),
@@ -164,7 +172,7 @@ def test_infeasible_exits_with_3(cli, made: Workload, tmp_path: Path, monkeypatc
     monkeypatch.setitem(select.FAMILY.methods, "greedy-fb3m", greedy)
     answer = cli("select", made.path, "--threshold", 2, "--capacity", "10%", "--out", tmp_path / "plan")
     assert answer.code == 3
-    assert "capacity at topic news: needs 5, has 4" in answer.err
+    assert "capacity: 5 needed, 4 available, for topic news" in answer.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -182,7 +190,7 @@ def test_a_false_plan_exits_with_4(cli, made: Workload, planned: Path) -> None:
     raw = json.loads(path.read_text())
     path.write_text(json.dumps({**raw, "objective": raw["objective"] + 1}))
     answer = cli("verify", planned, "--workload", made.path)
-    assert (answer.code, "objective equals exact" in answer.err) == (4, True)
+    assert (answer.code, "wrong objective (objective)" in answer.err) == (4, True)
     answer = cli("verify", planned, "--workload", made.path, "--json")
     assert (answer.code, json.loads(answer.out)["ok"]) == (4, False)
 
@@ -219,7 +227,13 @@ def test_diff(cli, made: Workload, planned: Path, tmp_path: Path) -> None:
     cli("select", made.path, "--threshold", 2763, "--capacity", "5%", "--out", other)
     answer = cli("diff", planned, other)
     assert answer.code == 0
-    assert "parameters.threshold: 27 -> 2763" in answer.out
+    assert "\nthreshold: 27 events per window -> 2,763 events per window\n" in answer.out
+    assert "\ncapacity: 10% of all, 2,217,689 deliveries per window -> 5% of all, 1,108,844 deliveries" in answer.out
+    assert "parameters" not in answer.out
+    names = [line.partition(":")[0] for line in answer.out.splitlines() if " -> " in line]
+    assert names[:3] == ["objective", "bound", "gap"]
+    assert re.search(r"^objective: [0-9,.]+ -> [0-9,.]+ subscribers$", answer.out, flags=re.MULTILINE)
+    assert re.search(r"^gap: [0-9.]+ % -> [0-9.]+ %$", answer.out, flags=re.MULTILINE)
     assert "served:" in answer.out
     found = json.loads(cli("diff", planned, other, "--json").out)
     assert found["statements"]["parameters.capacity"] == {"old": "10%", "new": "5%"}
@@ -232,6 +246,8 @@ def test_methods(cli) -> None:
     listed = json.loads(cli("methods", "select", "--json").out)
     assert listed["select"]["greedy-fb3m"]["paper"].startswith("Setty")
     assert cli("methods", "nothing").code == 2
+    assert "select --method greedy-fb3m  (default for fb3m)\n" in cli("methods", "select").out
+    assert {name for name, facts in listed["select"].items() if facts["default"]} == {"greedy-fb3m", "greedy-b3m"}
 
 
 def test_report(cli, planned: Path, tmp_path: Path) -> None:
@@ -261,7 +277,7 @@ def test_spark_when_asked(cli, made: Workload, tmp_path: Path, shared_spark: lis
 
 def test_spark_when_it_pays(cli, made: Workload, tmp_path: Path, shared_spark, monkeypatch) -> None:
     """A workload with many blocks starts Spark by itself."""
-    monkeypatch.setattr("pubplan.cli.session.SPARK_PAYS_FROM_BLOCKS", 1)
+    monkeypatch.setattr("pubplan.api.session.MIN_SPARK_BLOCKS", 1)
     options = ["--threshold", 27, "--capacity", "10%", "--bound", "paper", "--out", tmp_path / "plan"]
     assert cli("select", made.path, *options).code == 0
     assert shared_spark == [None]
@@ -442,4 +458,13 @@ def test_diff_says_what_changes_cost_and_bring(cli, planned: Path, made: Workloa
     assert "brings " in answer.out
     found = json.loads(cli("diff", planned, tmp_path / "more", "--json").out)["decisions"]["served"]
     assert set(found["measures"]) == {*found["added"], *found["dropped"]}
+    everything = cli("diff", planned, tmp_path / "more", "--all").out
+    for sign, ids in (("+", found["added"]), ("-", found["dropped"])):
+        shown = re.findall(rf"^  \{sign} (\S+)", everything, flags=re.MULTILINE)
+        assert sorted(shown) == sorted(ids)
+        weights = [(found["measures"][name]["brings"] or 0, found["measures"][name]["cost"]) for name in shown]
+        assert weights == sorted(weights, reverse=True)
+    assert len(found["added"]) > 10
+    assert "more; --all shows them" in answer.out
+    assert "more; --all" not in everything
     assert all(set(values) == {"cost", "brings"} for values in found["measures"].values())

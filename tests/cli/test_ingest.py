@@ -1,13 +1,17 @@
-"""pubplan ingest and describe on the command line."""
+"""pubplan ingest on the command line."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import pubplan
+from pubplan.engine.session import QUICK_START
+from pubplan.workload import DEFAULT_MESSAGE_BYTES
 
 EVENTS = "artist,when\na,1\nb,2\na,3\n"
 SUBSCRIPTIONS = "subscriber,topic\nx,a\nx,b\ny,a\n"
@@ -19,6 +23,20 @@ def sources(tmp_path: Path, shared_spark) -> list[object]:
     (tmp_path / "subscriptions.csv").write_text(SUBSCRIPTIONS)
     names = ["--column", "events.topic=artist", "--column", "events.timestamp=when"]
     return ["--events", tmp_path / "events.csv", "--subscriptions", tmp_path / "subscriptions.csv", *names]
+
+
+@pytest.fixture
+def shared_settings(spark, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """Lets commands use the session of the test run; returns the settings they asked for."""
+    asked: list[dict[str, str]] = []
+
+    @contextmanager
+    def borrow(master: str | None, conf: dict[str, str]) -> Iterator[object]:
+        asked.append(conf)
+        yield spark
+
+    monkeypatch.setattr("pubplan.api.session.spark_session", borrow)
+    return asked
 
 
 def test_from_log_files_to_a_workload(cli, sources, tmp_path: Path) -> None:
@@ -44,7 +62,7 @@ def test_options_from_a_file(cli, sources, tmp_path: Path) -> None:
         [ingest]
         window-start = "1970-01-01T00:00:00Z"
         window-end = "1970-01-01T00:00:03Z"
-        max-rejected = 0.5
+        max-rejected = "50%"
         subscriptions = "{tmp_path}/subscriptions.csv"
         [ingest.events]
         path = "{tmp_path}/events.txt"
@@ -62,14 +80,15 @@ def test_options_from_a_file(cli, sources, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "either --events or --rates; neither given"),
-        (["--events", "e", "--rates", "r", "--follows", "f"], "either --events or --rates; both given"),
-        (["--events", "e"], "either --subscriptions or --follows; neither given"),
+        ([], "either --events or --rates; neither was given"),
+        (["--events", "e", "--rates", "r", "--follows", "f"], "either --events or --rates; both were given"),
+        (["--events", "e"], "either --subscriptions or --follows; neither was given"),
         (["--events", "gone.csv", "--follows", "f.csv"], "There is no gone.csv"),
         (["--events", "e", "--follows", "f", "--column", "topic=x"], "--column takes SOURCE.NAME=VALUE"),
         (["--events", "e", "--follows", "f", "--column", "events.topics=x"], "Did you mean 'topic'"),
         (["--events", "e", "--follows", "f", "--timestamp-unit", "h"], "s, ms, us or ns"),
-        (["--events", "e", "--follows", "f", "--max-rejected", "5"], "between 0 and 1"),
+        (["--events", "e", "--follows", "f", "--max-rejected", "0.05"], "not '0.05'. Did you mean '5%'?"),
+        (["--events", "e", "--follows", "f", "--max-rejected", "101%"], "--max-rejected is a share such as 5%"),
         (["--events", "e", "--follows", "f", "--window-start", "noon"], "ISO 8601"),
     ],
 )
@@ -79,6 +98,49 @@ def test_wrong_options_exit_with_2(cli, tmp_path: Path, shared_spark, options: l
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("events", "options", "said"),
+    [
+        ("topic,timestamp\na,1\n", ["--events", "gone.csv"], "There is no gone.csv"),
+        ("topic,when\na,1\n", [], "has no column 'timestamp'"),
+        ("topic,timestamp\na,1700000000000\n", [], "pass --timestamp-unit ms"),
+        ("topic,timestamp\na,1\n", ["--master", "here"], "'here' is not a Spark master URL"),
+        ("topic,timestamp\na,1\n", ["--conf", "memory=1g"], "--conf takes spark.some.key=value"),
+        ("topic,timestamp\na,1\n", ["--column", "subscriptions.weight=w"], "has no column 'w'"),
+        ("topic,timestamp\n" + "a,1700000000000\n" * 50_000, [], "pass --timestamp-unit ms"),
+    ],
+    ids=["no file", "no column", "other unit", "no master", "no setting", "no optional column", "large, other unit"],
+)
+def test_mistakes_are_refused_without_spark(
+    cli, tmp_path: Path, monkeypatch, events: str, options: list[str], said: str
+) -> None:
+    """Paths, columns, units and options are checked before Spark starts, also where files are too large to be small."""
+
+    def start(*_: object) -> None:
+        raise AssertionError("a session was started")
+
+    monkeypatch.setattr("pubplan.api.session.spark_session", start)
+    monkeypatch.setattr("pubplan.pipeline.reader.CHUNK_BYTES", 1 << 18)
+    monkeypatch.chdir(tmp_path)
+    Path("events.csv").write_text(events)
+    Path("subscriptions.csv").write_text(SUBSCRIPTIONS)
+    answer = cli(
+        "ingest", "--events", "events.csv", "--subscriptions", "subscriptions.csv", *options, "--out", "workload"
+    )
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["events.csv", "subscriptions.csv"]
+
+
+def test_little_work_starts_spark_quickly(cli, sources, tmp_path: Path, shared_settings) -> None:
+    """Small sources get a session whose Java starts quickly; settings that are given come first."""
+    out = ["--out", tmp_path / "workload", "--replace"]
+    assert cli("ingest", *sources, *out).code == 0
+    assert cli("ingest", *sources, *out, "--conf", "spark.driver.extraJavaOptions=-Xint").code == 0
+    options = [settings["spark.driver.extraJavaOptions"] for settings in shared_settings]
+    assert options == [QUICK_START["spark.driver.extraJavaOptions"], "-Xint"]
 
 
 def test_too_many_rejected_rows(cli, sources, tmp_path: Path) -> None:
@@ -102,24 +164,15 @@ def test_generate_raw_and_back(cli, tmp_path: Path, shared_spark) -> None:
     assert not (tmp_path / "w2").exists()
 
 
-def test_describe(cli, spotify) -> None:
-    """A summary in words, everything in JSON."""
-    answer = cli("describe", spotify.path)
-    assert answer.code == 0
-    assert "22,000 topics, 98,000 subscribers" in answer.out
-    assert "subscribers per topic" in answer.out
-    found = json.loads(cli("describe", spotify.path, "--json").out)
-    assert found["followings"]["number"] == 98_000
-    assert found["followers"]["shares"][0] == 1.0
-
-
-def test_workloads_on_the_page(cli, spotify, tmp_path: Path) -> None:
-    """report draws workloads too, alone or beside plans."""
-    page = tmp_path / "page.html"
-    assert cli("report", spotify.path, "--out", page).code == 0
-    text = page.read_text()
-    for title in ("Rate against popularity", "Subscription cardinality against followings", "98,000"):
-        assert title in text
+def test_raw_rates_and_back(cli, tmp_path: Path, shared_spark) -> None:
+    """With rates instead of events too the command that generate prints gives the workload back."""
+    shape = ("generate", "zipf", "--nodes", 40, "--topics", 30)
+    answer = cli(*shape, "--out", tmp_path / "w", "--raw", tmp_path / "raw", "--raw-rates")
+    assert answer.code == 0, answer.err
+    command = answer.out.strip().splitlines()[-1].partition(": pubplan ")[2].replace("DIR", str(tmp_path / "back"))
+    back = cli(*command.split())
+    assert back.code == 0, back.err
+    assert pubplan.read_workload(tmp_path / "back").digest == pubplan.read_workload(tmp_path / "w").digest
 
 
 def test_options_of_text_for_all_sources_or_one(cli, shared_spark, tmp_path: Path) -> None:
@@ -174,3 +227,8 @@ def test_wrong_options_of_text_exit_with_2(cli, tmp_path: Path, shared_spark, op
     answer = cli("ingest", "--events", "e", "--follows", "f", *options, "--out", tmp_path / "workload")
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
+
+
+def test_help_has_the_default_message_size(cli) -> None:
+    """The number in the help is the one that is used."""
+    assert f"default {DEFAULT_MESSAGE_BYTES}." in " ".join(cli("ingest", "--help").out.split())

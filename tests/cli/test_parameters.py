@@ -104,6 +104,10 @@ def test_every_parameter_has_a_sentence(cli, family: str) -> None:
     [
         (["select", "--capacity", "50%", "--threshold", "3", "--set", "rule=gain"], {"rule": "gain"}),
         (
+            ["select", "--capacity", "50%", "--threshold", "3", "--method", "exact", "--time-limit", "0.5"],
+            {"time_limit": 0.5},
+        ),
+        (
             ["provision", "--threshold", "3", "--window", "1d", "--method", "gsp+cbp", "--set", "steps=bc"],
             {"steps": "bc"},
         ),
@@ -151,6 +155,8 @@ def test_what_if_takes_parameters(cli, made: Workload, monkeypatch) -> None:
             "rule is one of best, gain, ratio",
         ),
         ("select", ["--capacity", "50%", "--threshold", "3", "--method", "greedy-max", "--set", "rule=gain"], "has no"),
+        ("select", ["--capacity", "50%", "--threshold", "3", "--time-limit", "soon"], "such as 30s, 5min or 90, not"),
+        ("overlay", ["--time-limit", "0"], "--time-limit must be longer than 0 seconds"),
         ("provision", [*DAILY, "--method", "gsp+cbp", "--set", "steps=z"], "steps"),
         ("provision", ["--threshold", "3", "--what-if", "--method", "gsp"], "There is no method of provision 'gsp'"),
         ("overlay", ["--set", "coverage=two"], "coverage is a whole number, not 'two'"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,7 @@ mbit_per_second = 2
 price_per_hour = "0.01"
 mbit_per_second = 0
 """
+AMOUNT = re.compile(r"\$([0-9,]+\.[0-9]+)")
 TWO_TYPES = ["--vm-type", "c3.large,c3.xlarge", "--peak-factor", 20_000]
 
 
@@ -52,6 +55,19 @@ def tiny(make_workload) -> Workload:
     return make_workload({"a": 10, "b": 1}, {"x": ["a"], "y": ["b"]}, message_bytes=10_000)
 
 
+def test_of_many_types_the_cheapest_is_named(cli, made: Workload) -> None:
+    """With four other VM types a sentence names the cheapest of them; with three, each has its own."""
+    types = ["c7g.medium", "c7g.large", "c7g.xlarge", "m7i.large", "m7i.xlarge"]
+    answers = [
+        cli("provision", made.path, "--threshold", 10, "--vm-type", ",".join(f"aws-us-east-1/{name}" for name in some))
+        for some in (types, types[:4])
+    ]
+    many, few = ([line for line in answer.out.splitlines() if "would cost" in line] for answer in answers)
+    assert len(few) == 3
+    assert len(many) == 1
+    assert many[0].removeprefix("Of 4 other types the cheapest, ") in few
+
+
 def test_answers_in_words(cli, made: Workload, tmp_path: Path) -> None:
     """Cost and its parts, VMs and how full they are, the other type, the bound, what binds, where it is."""
     answer = cli("provision", made.path, "--threshold", 10, *TWO_TYPES, "--out", tmp_path / "plan")
@@ -61,6 +77,8 @@ def test_answers_in_words(cli, made: Workload, tmp_path: Path) -> None:
     lines = answer.out.splitlines()
     assert lines[0].startswith(f"{chosen['vms']} VMs of {chosen['type']} satisfy all 4,900 subscribers for $")
     assert lines[0].endswith(" per 10 days.")
+    together, *parts = (Decimal(amount.replace(",", "")) for line in lines[:2] for amount in AMOUNT.findall(line))
+    assert (len(parts), sum(parts)) == (3, together)
     for said in (
         "for the VMs",
         "MB in and",
@@ -70,44 +88,67 @@ def test_answers_in_words(cli, made: Workload, tmp_path: Path) -> None:
         f"with {other['vms']} VMs",
         "No plan costs less than $",
         ": this one is within ",
-        "Binding: bytes per VM",
+        "Binding: 4 VMs carry 1.38 GB; 1.63 GB are needed.",
     ):
         assert said in answer.out
     assert lines[-1] == f"Verified. Plan written to {tmp_path / 'plan'}"
     assert "planning with joint+level" in answer.err
 
 
+def test_prices_say_where_they_come_from(cli, tiny: Workload, catalogue: Path, tmp_path: Path) -> None:
+    """Provider, region and date in words, also of the table; the source in the plan, which verify holds to."""
+    options = ["--threshold", 10, "--window", "1h", "--catalogue", catalogue, "--vm-type", "large"]
+    answer = cli("provision", tiny.path, *options, "--out", tmp_path / "plan")
+    assert "Prices: Us, cellar, 2026-01-31 (mine)." in answer.out.splitlines()
+    (vm_type,) = pubplan.read_plan(tmp_path / "plan").record["parameters"]["vm_types"]
+    origin = {"provider": "Us", "region": "cellar", "date": "2026-01-31", "source": "the invoice"}
+    assert vm_type["origin"] == origin
+    assert cli("verify", tmp_path / "plan", "--workload", tiny.path).code == 0
+    assert "Prices: Us, cellar, 2026-01-31 (mine)." in cli("provision", tiny.path, *options, "--what-if").out
+    default = cli("provision", tiny.path, "--threshold", 10, "--window", "1h", "--out", tmp_path / "default")
+    assert "Prices: Amazon Web Services, us-east-1, 2026-10-08 (aws-us-east-1)." in default.out.splitlines()
+
+
 def test_money_is_rounded_up(cli, tiny: Workload, catalogue: Path, tmp_path: Path) -> None:
-    """A large VM for one second is 7.00 / 3600 = $0.00194, shown as a cent; what no plan is below is shown as $0.00."""
+    """A large VM for one second is 7.00 / 3600 = $0.0019444, shown to the next micro-dollar."""
     options = ["--threshold", 10, "--catalogue", catalogue, "--vm-type", "large", "--window", "1s"]
     answer = cli("provision", tiny.path, *options, "--out", tmp_path / "plan")
-    assert answer.out.startswith("1 VM of mine/large satisfies all 2 subscribers for $0.01 per 1 second.")
-    assert "That is $0.01 for the VMs, $0.00 for 110.0 kB in and $0.00 for 110.0 kB out." in answer.out
+    assert answer.out.startswith("1 VM of mine/large satisfies all 2 subscribers for $0.001945 per 1 second.")
+    assert "That is $0.001945 for the VMs, $0.00 for 110.0 kB in and $0.00 for 110.0 kB out." in answer.out
     assert "The VM is 88.0 % full; it may carry 250.0 kB." in answer.out
-    assert "No plan costs less than $0.00: this one is within 0.00 % of that." in answer.out
+    assert "No cheaper plan exists." in answer.out
     assert "0.1 US dollars per window" in cli("verify", tmp_path / "plan", "--workload", tiny.path).out
 
 
 def test_answers_in_json(cli, made: Workload, tmp_path: Path) -> None:
-    """--json prints plan.json and nothing else."""
+    """--json prints plan.json with a summary and the path, and nothing else."""
     options = ["--threshold", 10, "--method", "gsp+cbp", "--bound", "paper", "--out", tmp_path / "plan"]
     answer = cli("provision", made.path, *options, "--json", "--quiet")
-    record = json.loads(answer.out)
-    assert record == json.loads((tmp_path / "plan" / "plan.json").read_text())
+    shown, record = json.loads(answer.out), json.loads((tmp_path / "plan" / "plan.json").read_text())
+    assert {name: shown.pop(name) for name in record} == record
+    assert set(shown) == {"summary", "path"}
     assert (record["family"], record["method"], list(record["bounds"])) == ("provision", "gsp+cbp", ["paper"])
     assert answer.err == ""
 
 
 @pytest.mark.parametrize(
     ("window", "seconds"),
-    [("10d", "864000"), ("240h", "864000"), ("864000s", "864000"), ("1800", "1800"), (".5h", None)],
+    [
+        ("10d", "864000"),
+        ("240h", "864000"),
+        ("864000s", "864000"),
+        ("1800", "1800"),
+        ("36 h", "129600"),
+        ("2w", "1209600"),
+        (".5h", None),
+    ],
 )
 def test_windows(cli, tiny: Workload, tmp_path: Path, window: str, seconds: str | None) -> None:
-    """Days, hours, seconds; anything else is refused with examples."""
+    """Weeks, days, hours, seconds; anything else is refused with examples."""
     options = ["--threshold", 1, "--window", window, "--out", tmp_path / "plan", "--json"]
     answer = cli("provision", tiny.path, *options)
     if seconds is None:
-        assert (answer.code, "such as 10d, 240h" in answer.err) == (2, True)
+        assert (answer.code, "such as 36h, 10d, 2w" in answer.err) == (2, True)
     else:
         assert json.loads(answer.out)["parameters"]["window_seconds"] == seconds
 
@@ -135,7 +176,7 @@ def test_a_catalogue_alone_means_all_its_types(cli, tiny: Workload, catalogue: P
     options = ["--threshold", 10, "--catalogue", catalogue, "--window", "1s", "--out", tmp_path / "plan"]
     answer = cli("provision", tiny.path, *options)
     assert "1 VM of mine/large" in answer.out
-    assert "mine/none cannot do it: bytes per window at mine/none: needs 1, has 0." in answer.out
+    assert "mine/none cannot do it: a VM of type mine/none can carry nothing." in answer.out
     assert "mine/small cannot do it" in answer.out
 
 
@@ -148,19 +189,19 @@ def test_a_catalogue_alone_means_all_its_types(cli, tiny: Workload, catalogue: P
         (["--threshold", "10", "--headroom", "0.2"], "Did you mean '20%'"),
         (["--threshold", "10", "--headroom", "100%"], "below 100%"),
         ([], "No threshold"),
-        (["--threshold", "ten"], "--threshold is a whole number"),
+        (["--threshold", "ten"], "--threshold must be a whole number"),
         (["--threshold", "-1"], "between 0 and"),
         (["--threshold", "10", "--peak-factor", "0.5"], "at least 1"),
-        (["--threshold", "10", "--rate-factor", "fast"], "rate_factor is a number"),
+        (["--threshold", "10", "--rate-factor", "fast"], "--rate-factor must be a number"),
         (["--threshold", "10", "--message-bytes", "-1"], "whole number of bytes"),
-        (["--threshold", "10", "--window", "a week"], "such as 10d"),
+        (["--threshold", "10", "--window", "a week"], "such as 36h, 10d"),
         (["--threshold", "10", "--window", "0"], "longer than 0 seconds"),
-        (["--threshold", "10", "--budget", "much"], "budget is a number"),
+        (["--threshold", "10", "--budget", "much"], "--budget must be a number"),
         (["--threshold", "10", "--catalogue", "nowhere.toml"], "no price catalogue nowhere.toml"),
         (["--threshold", "10", "--method", "gsp+cpb"], "Did you mean 'gsp+cbp'"),
         (["--threshold", "10", "--bound", "price"], "Did you mean 'prices'"),
-        (["--threshold", "10,100"], "What-if writes no plan: leave out --out"),
-        (["--threshold", "10", "--what-if"], "What-if writes no plan: leave out --out"),
+        (["--threshold", "10,100"], "A comparison writes no plan: leave out --out"),
+        (["--threshold", "10", "--what-if"], "A comparison writes no plan: leave out --out"),
     ],
 )
 def test_wrong_options_exit_with_2(cli, made: Workload, tmp_path: Path, options: list[str], said: str) -> None:
@@ -170,12 +211,6 @@ def test_wrong_options_exit_with_2(cli, made: Workload, tmp_path: Path, options:
     assert said in answer.err
     assert "Traceback" not in answer.err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_plan_needs_a_place(cli, made: Workload) -> None:
-    """Without --out there is a table or nothing."""
-    answer = cli("provision", made.path, "--threshold", 10)
-    assert (answer.code, "No --out" in answer.err) == (2, True)
 
 
 def test_an_existing_plan_is_kept(cli, tiny: Workload, tmp_path: Path) -> None:
@@ -194,7 +229,7 @@ def test_an_empty_catalogue_is_infeasible(cli, made: Workload, tmp_path: Path) -
     answer = cli(
         "provision", made.path, "--threshold", 10, "--catalogue", tmp_path / "empty.toml", "--out", tmp_path / "plan"
     )
-    assert (answer.code, "VM types at" in answer.err, "needs 1, has 0" in answer.err) == (3, True, True)
+    assert (answer.code, "the catalogue lists no VM type" in answer.err) == (3, True)
 
 
 def test_a_limit_of_zero_is_infeasible(cli, tiny: Workload, catalogue: Path, tmp_path: Path) -> None:
@@ -206,7 +241,7 @@ def test_a_limit_of_zero_is_infeasible(cli, tiny: Workload, catalogue: Path, tmp
             *["--threshold", 10, "--window", "1s", "--catalogue", catalogue, "--out", tmp_path / "plan"],
             *options,
         )
-        assert (answer.code, "needs 1, has 0" in answer.err) == (3, True)
+        assert (answer.code, "can carry nothing" in answer.err) == (3, True)
         assert not (tmp_path / "plan").exists()
 
 
@@ -215,8 +250,8 @@ def test_a_topic_that_fits_no_vm_is_infeasible(cli, tiny: Workload, catalogue: P
     options = ["--threshold", 10, "--catalogue", catalogue, "--vm-type", "small", "--window", "1s"]
     answer = cli("provision", tiny.path, *options, "--out", tmp_path / "plan")
     assert answer.code == 3
-    assert "the largest is 'a': needs 200000, has 125000" in answer.err
-    assert "needs 2, has 1" in answer.err
+    assert "the largest, 'a', takes 200.0 kB, and a VM carries 125.0 kB" in answer.err
+    assert "1 of 2 subscribers cannot be satisfied" in answer.err
     assert not (tmp_path / "plan").exists()
 
 
@@ -250,10 +285,11 @@ def test_what_if(cli, made: Workload, tmp_path: Path, monkeypatch: pytest.Monkey
     options = ["--threshold", "10,100", *TWO_TYPES, "--rate-factor", "1,2"]
     answer = cli("provision", made.path, *options)
     assert answer.code == 0, answer.err
-    header, *rows = answer.out.splitlines()
-    assert header.split() == [
-        *("threshold", "rates", "x", "VM", "type", "cost", "VMs", "bandwidth", "no", "plan", "below", "gap")
-    ]
+    header, *rows, prices = answer.out.splitlines()
+    assert prices == "Prices: Amazon Web Services, us-east-1, 2013-12-01 (paper-2013)."
+    columns = "threshold rates x VM type cost per 10 days per month VMs bandwidth no plan below gap"
+    assert header.split() == columns.split()
+    assert sum(row.endswith("cheapest") for row in rows) >= 4  # one for each threshold and rate factor
     assert [row.split()[:3] for row in rows] == [
         [threshold, factor, f"paper-2013/{name}"]
         for threshold in ("10", "100")
@@ -283,10 +319,10 @@ def test_what_if_says_why_not(cli, tiny: Workload, catalogue: Path) -> None:
     assert answer.code == 0
     _, small, large, none, *notes = answer.out.splitlines()
     assert small.endswith("none [1]")
-    assert "$0.01" in large
+    assert "$0.001945" in large
     assert none.endswith("none [2]")
-    assert notes[0].startswith("[1] bytes per window at mine/small")
-    assert notes[1] == "[2] bytes per window at mine/none: needs 1, has 0"
+    assert notes[0].startswith("[1] 1 topic fits no VM of type mine/small")
+    assert notes[1] == "[2] a VM of type mine/none can carry nothing"
 
 
 def test_what_if_from_a_file(cli, made: Workload, tmp_path: Path) -> None:
@@ -329,10 +365,15 @@ def test_diff(cli, made: Workload, tmp_path: Path) -> None:
         peak = ["--peak-factor", 20_000, "--bound", "none"]
         assert cli("provision", made.path, "--threshold", 10, *options, *peak, "--out", tmp_path / name).code == 0
     answer = cli("diff", tmp_path / "a", tmp_path / "b")
-    assert "parameters.vm_types: paper-2013/c3.large -> paper-2013/c3.xlarge" in answer.out
+    assert "\nVM types: paper-2013/c3.large -> paper-2013/c3.xlarge\n" in answer.out
     assert "x paper-2013/c3.large -> " in answer.out
-    for line in ("cost: $", "  VMs: $", "  bytes in: $", "  bytes out: $"):
-        assert f"\n{line}" in answer.out
+    rows = []
+    for label in ("cost", "  VMs", "  bytes in", "  bytes out"):
+        (row,) = (line for line in answer.out.splitlines() if line.startswith(f"{label}: $"))
+        old, new, change = (Decimal(amount.replace(",", "")) for amount in AMOUNT.findall(row))
+        rows.append((old, new, -change if "(-" in row else change))
+    assert all(old + change == new for old, new, change in rows)
+    assert all(sum(column[1:]) == column[0] for column in zip(*rows, strict=True))
     found = json.loads(cli("diff", tmp_path / "a", tmp_path / "b", "--json").out)["further"]
     pairs = found["pairs"]
     assert f"pairs: {pairs['kept']:,} kept, {pairs['moved']:,} moved, 0 added, 0 dropped" in answer.out

@@ -80,11 +80,11 @@ def test_plans_are_made_again(
     answer = cli("verify", plan, "--workload", workload.path, "--replan")
     assert (answer.code, "makes the same plan again" in answer.out) == (0, True)
     raw = json.loads((plan / "plan.json").read_text())
-    reason = {"limit": "a lack of luck", "need": 1, "have": 0, "where": ""}
+    reason = {"limit": "a lack of luck", "need": 1, "have": 0, "where": "", "sentence": ""}
     forge(pubplan.read_plan(plan), tmp_path / "forged", record={"reasons": [*raw["reasons"], reason]})
     assert cli("verify", tmp_path / "forged", "--workload", workload.path).code == 0
     answer = cli("verify", tmp_path / "forged", "--workload", workload.path, "--replan")
-    assert (answer.code, "as made again at reasons" in answer.err) == (4, True)
+    assert (answer.code, "planning again gives another value (reasons)" in answer.err) == (4, True)
     answer = cli("verify", tmp_path / "forged", "--workload", workload.path, "--replan", "--json")
     assert (answer.code, json.loads(answer.out)["violations"][0]["where"]) == (4, "reasons")
 
@@ -106,3 +106,32 @@ def test_questions_that_no_plan_answers_are_damage(cli, workload: Workload, tmp_
     forge(plan, tmp_path / "forged", record={"parameters": {**plan.record["parameters"], "capacity": 1}})
     answer = cli("verify", tmp_path / "forged", "--workload", workload.path)
     assert (answer.code, "its parameters ask for what no plan can do" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize("family", OPTIONS)
+def test_verify_finds_the_workload(cli, workload: Workload, planned: Callable[[str], Path], family: str) -> None:
+    """A plan knows where its workload was; without that, --workload is asked for."""
+    plan = planned(family)
+    assert "keeps its promises" in cli("verify", plan).out
+    (plan / "run.json").unlink()
+    answer = cli("verify", plan)
+    assert (answer.code, "pass --workload" in answer.err) == (2, True)
+    assert cli("verify", plan, "--workload", workload.path).code == 0
+
+
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [
+        ("select", "decisions/served.parquet"),
+        ("provision", "decisions/placements/00000.parquet"),
+        ("overlay", "certificate/joins.json"),
+    ],
+)
+def test_files_that_cannot_be_read_were_changed(cli, planned: Callable[[str], Path], family: str, name: str) -> None:
+    """A file that no longer has its hash is a violation, exit code 4, whether or not it can still be read."""
+    path = planned(family) / name
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    answer = cli("verify", path.parents[len(Path(name).parts) - 1])
+    assert (answer.code, f"file changed since it was written ({name})" in answer.err) == (4, True), answer.err
+    answer = cli("verify", path.parents[len(Path(name).parts) - 1], "--json")
+    assert (answer.code, json.loads(answer.out)["violations"][0]["where"]) == (4, name)

@@ -59,9 +59,9 @@ def test_an_old_java_on_path_is_passed_over(no_java, monkeypatch, tmp_path, vers
 @pytest.mark.java
 def test_the_bundled_one_serves_alone(no_java) -> None:
     """Without any Java on the machine, the one from the package index is found and runs."""
-    found = java.find_java()
-    assert found.origin == "bundled"
-    assert found.version >= java.MINIMUM_VERSION
+    bundled = java.find_java()
+    assert bundled.origin == "bundled"
+    assert bundled.version >= java.MINIMUM_VERSION
 
 
 @pytest.mark.parametrize(("version", "said"), [("1.8.0_392", "is Java 8"), ("11.0.2", "is Java 11")])

@@ -11,7 +11,7 @@ from pubplan.engine import available_bytes, require_memory
 from pubplan.errors import EngineError
 
 LONG = 2.0
-"""Seconds in which several samples are taken, also beside a Spark session whose memory takes long to read."""
+"""Seconds in which several samples are taken, also next to a Spark session whose memory takes long to read."""
 
 
 def measured_alone(work: str) -> int:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pubplan.engine import parse_conf, spark_session
+from pubplan.engine import LazySpark, spark_session, started
+from pubplan.engine.session import QUICK_START
 from pubplan.errors import EngineError, InputError
 
 SCRIPT = """
@@ -52,21 +53,9 @@ def test_a_second_session_is_refused(spark) -> None:
     "master", ["foo", "local[", "sc:/x", "spark:7077", "local[0]", "local[x]", "local-cluster[0,1,1024]"]
 )
 def test_a_wrong_master_is_refused_at_once(master: str) -> None:
-    """What is no master URL never reaches Spark; the error lists what would be one."""
+    """What is not a master URL never reaches Spark; the error lists what would be one."""
     with pytest.raises(InputError, match="local-cluster"), spark_session(master):
         pass
-
-
-@pytest.mark.parametrize("setting", ["spark.driver.memory", "memory=1g", "=x", ""])
-def test_settings_are_checked(setting: str) -> None:
-    """A Spark setting needs a key that Spark knows and a value."""
-    with pytest.raises(InputError, match="--conf"):
-        parse_conf([setting])
-
-
-def test_settings_may_hold_equals_signs() -> None:
-    """Only the first equals sign separates key and value."""
-    assert parse_conf(["spark.driver.extraJavaOptions=-Da=b"]) == {"spark.driver.extraJavaOptions": "-Da=b"}
 
 
 @pytest.mark.java
@@ -80,3 +69,19 @@ def test_directories_for_temporary_files_may_have_any_name(tmp_path: Path) -> No
     )
     assert answer.stdout.startswith("[0, 1, 4, 9, 16]\nUTC 3\n"), answer.stderr
     assert list(temporary.iterdir()) == []
+
+
+def test_a_lazy_session_starts_once(spark) -> None:
+    """It starts when somebody asks for it, with the settings of the first who does; a session is itself."""
+    asked: list[dict[str, str]] = []
+
+    def start(defaults: dict[str, str]) -> object:
+        asked.append(defaults)
+        return spark
+
+    lazy = LazySpark(start)
+    assert asked == []
+    assert started(lazy, is_for_little=True) is spark
+    assert started(lazy) is spark
+    assert asked == [QUICK_START]
+    assert started(spark) is spark

@@ -127,7 +127,7 @@ def test_scales_out_of_range_are_refused(scale: float) -> None:
 
 
 def test_the_smallest_scale_is_a_workload(tmp_path) -> None:
-    """Scale 0.001 gives 1100 topics and 4900 subscribers, everybody with an interest."""
+    """Scale 0.001 gives 1100 topics and 4900 subscribers, each with an interest."""
     smallest = generate(spotify(0.001), tmp_path / "workload")
     assert (smallest.counts.topics, smallest.counts.subscribers) == (1100, 4900)
     interests = smallest.csr()

@@ -127,7 +127,7 @@ def test_scales_out_of_range_are_refused(scale: float) -> None:
 
 
 def test_the_smallest_scale_is_a_workload(tmp_path) -> None:
-    """Scale 0.001 gives 8000 topics and 30 000 subscribers, everybody with an interest, nobody with most topics."""
+    """Scale 0.001 gives 8000 topics and 30 000 subscribers, each with an interest, none with most topics."""
     smallest = generate(twitter(0.001), tmp_path / "workload")
     assert (smallest.counts.topics, smallest.counts.subscribers) == (8000, 30_000)
     interests = smallest.csr()

@@ -35,16 +35,17 @@ def test_an_edited_helper_is_picked_up(tmp_path: Path) -> None:
     """A cached kernel runs the new code of a helper in another file, though its own file is unchanged."""
     copy = tmp_path / "src" / "pubplan"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "problems" / "toy").mkdir()
+    (copy / "problems" / "toy" / "kernels").mkdir(parents=True)
     (copy / "problems" / "toy" / "__init__.py").touch()
-    (copy / "problems" / "toy" / "kernels.py").write_text(CALLER)
+    (copy / "problems" / "toy" / "kernels" / "__init__.py").touch()
+    (copy / "problems" / "toy" / "kernels" / "calls.py").write_text(CALLER)
     cache = tmp_path / "cache"
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "src"), "NUMBA_CACHE_DIR": str(cache)}
     environment.pop("NUMBA_DISABLE_JIT", None)
 
     def answer(number: int) -> str:
         (copy / "kernels" / "toy_helper.py").write_text(HELPER.format(number=number))
-        script = "from pubplan.problems.toy.kernels import caller; print(caller(1), caller.stats.cache_hits)"
+        script = "from pubplan.problems.toy.kernels.calls import caller; print(caller(1), caller.stats.cache_hits)"
         command = [sys.executable, "-c", script]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 

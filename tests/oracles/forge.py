@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubplan.engine import file_sha256, read_json_object
+from pubplan.files import file_sha256, read_json_object
 from pubplan.planning import Exact, Plan, read_plan
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubplan.engine import file_sha256
+from pubplan.files import file_sha256
 from pubplan.planning import Exact, Family, Plan, Problem, gap, read_plan, tightest
 
 VALUES = (0, 1, -1, 2**31 - 1, 2**63 - 1, 10**39, 10**400, math.inf, 0.5, None, "text", "", [], {}, True, False)

@@ -22,7 +22,7 @@ Interests = tuple[frozenset[str], ...]
 
 @dataclass(frozen=True)
 class Case:
-    """Nodes by id with the topics they want; topics that nobody wants may be listed too."""
+    """Nodes by id with the topics they want; topics that no node wants may be listed too."""
 
     interests: Mapping[str, tuple[str, ...]]
     others: tuple[str, ...] = ()
@@ -43,13 +43,18 @@ class Case:
 
 
 def cases(max_nodes: int = 5, max_topics: int = 5) -> st.SearchStrategy[Case]:
-    """Small instances: nodes without topics, topics with one node or none, nodes that are alike."""
-    topics = st.lists(st.sampled_from([f"t{number}" for number in range(max_topics)]), unique=True).map(tuple)
+    """Small instances: half of them with nodes without topics, topics with one node or none and nodes that are alike,
+    half of them with at least four nodes of two topics or more each, which take a node with two links or more.
+    """
+    names = st.sampled_from([f"t{number}" for number in range(max_topics)])
 
     @st.composite
     def build(draw: st.DrawFn) -> Case:
-        nodes = [f"n{number}" for number in range(draw(st.integers(1, max_nodes)))]
-        return Case({node: draw(topics) for node in nodes}, tuple(draw(st.lists(st.just("unwanted"), max_size=1))))
+        is_dense = draw(st.booleans())
+        num_nodes = draw(st.integers(4 if is_dense else 1, max_nodes))
+        topics = st.lists(names, unique=True, min_size=2 if is_dense else 0).map(tuple)
+        interests = {f"n{number}": draw(topics) for number in range(num_nodes)}
+        return Case(interests, tuple(draw(st.lists(st.just("unwanted"), max_size=1))))
 
     return build()
 
@@ -93,7 +98,7 @@ def best_degree(sets: Interests) -> int:
     return best
 
 
-def worth(sets: Interests, link: Link, links: Sequence[Link]) -> int:
+def contribution(sets: Interests, link: Link, links: Sequence[Link]) -> int:
     """How many topics a link would join."""
     joined = 0
     for topic in sets[link[0]] & sets[link[1]]:
@@ -107,18 +112,18 @@ def worth(sets: Interests, link: Link, links: Sequence[Link]) -> int:
 def greedy(
     sets: Interests, given: Sequence[Link] = (), allowed: Iterable[int] | None = None
 ) -> list[tuple[int, int, int]]:
-    """The rule of GM-M: links (node, other, topics joined) in the order of choice, beside those that are given."""
+    """The rule of GM-M: links (node, other, topics joined) in the order of choice, without those that are given."""
     nodes = range(len(sets)) if allowed is None else sorted(allowed)
     links, chosen = list(given), []
     while True:
         counts = degrees(len(sets), links)
-        found = [(worth(sets, link, links), link) for link in combinations(nodes, 2)]
-        found = [(joined, link) for joined, link in found if joined]
-        if not found:
+        helping = [(contribution(sets, link, links), link) for link in combinations(nodes, 2)]
+        helping = [(joined, link) for joined, link in helping if joined]
+        if not helping:
             return chosen
-        within = [(joined, link) for joined, link in found if all(counts[node] < max(counts) for node in link)]
+        within = [(joined, link) for joined, link in helping if all(counts[node] < max(counts) for node in link)]
         joined, link = min(
-            within or found, key=lambda one: (-one[0], max(counts[one[1][0]], counts[one[1][1]]), one[1])
+            within or helping, key=lambda one: (-one[0], max(counts[one[1][0]], counts[one[1][1]]), one[1])
         )
         links.append(link)
         chosen.append((*link, joined))
@@ -130,10 +135,11 @@ def completed(sets: Interests) -> list[tuple[int, int, int]]:
     chosen = []
     while not is_connected(sets, links):
         counts = degrees(len(sets), links)
-        found = [(worth(sets, link, links), link) for link in combinations(range(len(sets)), 2) if link not in links]
-        within = [(joined, link) for joined, link in found if all(counts[node] < max(counts) for node in link)]
+        unlinked = [link for link in combinations(range(len(sets)), 2) if link not in links]
+        allowed = [(contribution(sets, link, links), link) for link in unlinked]
+        within = [(joined, link) for joined, link in allowed if all(counts[node] < max(counts) for node in link)]
         joined, link = min(
-            within or [one for one in found if one[0]],
+            within or [one for one in allowed if one[0]],
             key=lambda one: (-one[0], max(counts[one[1][0]], counts[one[1][1]]), one[1]),
         )
         links.append(link)
@@ -166,8 +172,8 @@ def joins_bound(sets: Interests) -> int:
     """The least degree whose best neighbours could bring all joins."""
     needed = sum(len([1 for wanted in sets if topic in wanted]) - 1 for topic in topics_of(sets))
     overlaps = [
-        sorted((len(mine & its) for place, its in enumerate(sets) if place != node), reverse=True)
-        for node, mine in enumerate(sets)
+        sorted((len(topics & others) for other, others in enumerate(sets) if other != node), reverse=True)
+        for node, topics in enumerate(sets)
     ]
     degree = 0
     while sum(sum(best[:degree]) for best in overlaps) < 2 * needed:
@@ -178,10 +184,10 @@ def joins_bound(sets: Interests) -> int:
 def node_bound(sets: Interests) -> int:
     """The most neighbours that a node needs to share all topics that it shares."""
     most = 0
-    for node, mine in enumerate(sets):
-        others = [its for place, its in enumerate(sets) if place != node]
-        shared = mine & frozenset().union(*others)
-        overlaps = sorted((len(mine & its) for its in others), reverse=True)
+    for node, topics in enumerate(sets):
+        others = sets[:node] + sets[node + 1 :]
+        shared = topics & frozenset().union(*others)
+        overlaps = sorted((len(topics & wanted) for wanted in others), reverse=True)
         needed = 0
         while sum(overlaps[:needed]) < len(shared):
             needed += 1
@@ -198,8 +204,8 @@ def forced_bound(sets: Interests) -> int:
             for node in members:
                 forced[node] |= set(members) - {node}
     most = 0
-    for node, mine in enumerate(sets):
-        shared = {topic for place, its in enumerate(sets) if place != node for topic in mine & its}
+    for node, topics in enumerate(sets):
+        shared = {topic for other, wanted in enumerate(sets) if other != node for topic in topics & wanted}
         covered = {topic for other in forced[node] for topic in sets[other]}
         most = max(most, len(forced[node]) + bool(shared - covered))
     return most
@@ -210,7 +216,7 @@ def links_of(plan: Plan) -> list[Link]:
     return list(zip(table["node"].to_pylist(), table["other"].to_pylist(), strict=True))
 
 
-def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
+def changes_for(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
     """Changes, as ``forge`` takes them, that put other links into a plan: with degrees, counts and objective as they
     follow from them, and trees left as they were. Links of the plan keep their order of choice and their phases.
     """
@@ -227,8 +233,8 @@ def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
 
     def with_column(name: str, values: Sequence[object]) -> Callable[[pa.Table], pa.Table]:
         def change(table: pa.Table) -> pa.Table:
-            place = table.schema.get_field_index(name)
-            return table.set_column(place, table.schema.field(name), pa.array(values, table.schema.field(name).type))
+            column = table.schema.get_field_index(name)
+            return table.set_column(column, table.schema.field(name), pa.array(values, table.schema.field(name).type))
 
         return change
 
@@ -249,8 +255,8 @@ def told_of(case: Case, plan: Plan, links: Sequence[Link]) -> dict[str, Any]:
             f"decisions/{TOPICS}.parquet": with_column("links", inside),
             "trajectory.parquet": table_of(
                 [
-                    (*link, worth(sets, link, order[:place]), phases.get(link, "greedy"))
-                    for place, link in enumerate(order)
+                    (*link, contribution(sets, link, order[:step]), phases.get(link, "greedy"))
+                    for step, link in enumerate(order)
                 ]
             ),
         },
@@ -280,25 +286,25 @@ def combined(sets: Interests, parts: Sequence[int], coverage: int | None) -> lis
     nodes, while each part counts as connected.
     """
     chosen: list[tuple[int, int, int]] = []
-    met = [node for node, part in enumerate(parts) if part < 0]
+    combining = [node for node, part in enumerate(parts) if part < 0]
     groups = [
         [node for node, part in enumerate(parts) if part == number] for number in range(max(parts, default=-1) + 1)
     ]
     for group in groups:
         chosen += greedy(sets, allowed=group)
-        met += group if coverage is None else representatives(sets, group, coverage)
+        combining += group if coverage is None else representatives(sets, group, coverage)
     counts = degrees(len(sets), [link[:2] for link in chosen])
-    joined_already = [link for group in groups for link in combinations(sorted(set(group) & set(met)), 2)]
+    joined_already = [link for group in groups for link in combinations(sorted(set(group) & set(combining)), 2)]
     while True:
         links = joined_already + [link[:2] for link in chosen]
-        found = [(worth(sets, link, links), link) for link in combinations(sorted(met), 2)]
-        found = [(joined, link) for joined, link in found if joined]
-        if not found:
+        helping = [(contribution(sets, link, links), link) for link in combinations(sorted(combining), 2)]
+        helping = [(joined, link) for joined, link in helping if joined]
+        if not helping:
             return chosen
-        most = max(counts[node] for node in met)
-        within = [(joined, link) for joined, link in found if all(counts[node] < most for node in link)]
+        most = max(counts[node] for node in combining)
+        within = [(joined, link) for joined, link in helping if all(counts[node] < most for node in link)]
         joined, link = min(
-            within or found, key=lambda one: (-one[0], max(counts[one[1][0]], counts[one[1][1]]), one[1])
+            within or helping, key=lambda one: (-one[0], max(counts[one[1][0]], counts[one[1][1]]), one[1])
         )
         chosen.append((*link, joined))
         for node in link:

@@ -10,13 +10,13 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
 import pubplan
-from pubplan.planning import Plan
+from pubplan.planning import Plan, Verdict
 from pubplan.problems.provision import Problem, VmType
 from pubplan.problems.provision.catalogue import Tariff, Tier
 
@@ -30,7 +30,7 @@ TENTHS = 10
 """Prices are in tenths of a micro-dollar: of a VM and window, and of a byte."""
 
 Tiers = tuple[tuple[int | None, int], ...]
-Part = tuple[int, int, int]
+Portion = tuple[int, int, int]
 Placements = list[list[tuple[int, int]]]
 
 
@@ -72,7 +72,7 @@ class Case:
 
     asked_rates: Mapping[str, int]
     interests: Mapping[str, tuple[str, ...]]
-    threshold: int
+    threshold: int | Literal["all"]
     machines: tuple[Machine, ...]
     sizes: Mapping[str, int]
     message_bytes: int | None = 1
@@ -107,8 +107,10 @@ class Case:
         return [topic for topic, stream in named if self.rates[topic] > 0 and 2 * stream <= limit]
 
     def needed(self, subscriber: str) -> int:
-        asked = self.threshold if self.thresholds is None else self.thresholds[subscriber]
-        return min(asked, sum(self.rates[topic] for topic in self.interests[subscriber]))
+        everything = sum(self.rates[topic] for topic in self.interests[subscriber])
+        if self.thresholds is not None:
+            return min(self.thresholds[subscriber], everything)
+        return everything if self.threshold == "all" else min(self.threshold, everything)
 
     def cost(self, machine: Machine, num_vms: int, incoming: int, outgoing: int) -> int:
         """Micro-dollars: rent, bytes in and bytes out, each rounded up once."""
@@ -178,7 +180,7 @@ def cases(max_topics: int = 4, max_subscribers: int = 4) -> st.SearchStrategy[Ca
         return Case(
             {topic: draw(st.integers(0, 9)) for topic in topics},
             interests,
-            draw(thresholds),
+            draw(st.integers(0, 22).map(lambda number: number if number <= 20 else "all")),
             tuple(rented),
             {topic: draw(st.integers(0, 3)) for topic in topics},
             draw(st.integers(1, 3)),
@@ -192,7 +194,7 @@ def cases(max_topics: int = 4, max_subscribers: int = 4) -> st.SearchStrategy[Ca
 
 
 def variant(case: Case, name: str) -> Case:
-    """``uniform``: all messages have the same size; ``sized``: each topic has its own."""
+    """``uniform``: all messages have the same size; ``sized``: each topic has a size."""
     return case if name == "uniform" else replace(case, message_bytes=None)
 
 
@@ -203,17 +205,17 @@ def covers(case: Case, subscriber: str, usable: Iterable[str]) -> list[tuple[str
     """Every set of usable topics that is enough and has none to spare: more pairs never cost less."""
     topics = [topic for topic in case.interests[subscriber] if topic in set(usable)]
     needed, rates = case.needed(subscriber), case.rates
-    found = []
+    enough = []
     for size in range(len(topics) + 1):
         for chosen in combinations(topics, size):
             total = sum(rates[topic] for topic in chosen)
             if total >= needed and all(total - rates[topic] < needed for topic in chosen):
-                found.append(chosen)
-    return found
+                enough.append(chosen)
+    return enough
 
 
 def best_cost(case: Case) -> int | None:
-    """The least cost over all VM types, covers and fleets; None where somebody cannot be satisfied."""
+    """The least cost over all VM types, covers and fleets; None where a subscriber cannot be satisfied."""
     return _best_cost(repr(case), _Hidden(case))
 
 
@@ -233,8 +235,8 @@ class _Hidden:
 @cache
 def _best_cost(key: str, hidden: _Hidden) -> int | None:
     case = hidden.case
-    found = [best_cost_of(case, machine) for machine in case.machines]
-    return min((cost for cost in found if cost is not None), default=None)
+    costs = [best_cost_of(case, machine) for machine in case.machines]
+    return min((cost for cost in costs if cost is not None), default=None)
 
 
 def best_cost_of(case: Case, machine: Machine) -> int | None:
@@ -244,8 +246,8 @@ def best_cost_of(case: Case, machine: Machine) -> int | None:
     usable, topics, streams = case.usable(machine), case.topics, case.streams
     reached = {(0,) * len(topics)}
     for subscriber in case.interests:
-        own = [tuple(int(topic in chosen) for topic in topics) for chosen in covers(case, subscriber, usable)]
-        reached = {tuple(map(sum, zip(counts, one, strict=True))) for counts in reached for one in own}
+        possible = [tuple(int(topic in chosen) for topic in topics) for chosen in covers(case, subscriber, usable)]
+        reached = {tuple(map(sum, zip(counts, one, strict=True))) for counts in reached for one in possible}
     least = _least_incoming(tuple(streams), case.limit(machine))
     return min(
         (
@@ -265,16 +267,17 @@ def _least_incoming(streams: tuple[int, ...], limit: int) -> Callable[[tuple[int
         if not any(left):
             return {0: 0}
         first = next(topic for topic, number in enumerate(left) if number)
-        found: dict[int, int] = {}
+        by_vms: dict[int, int] = {}
         for load in product(*(range(int(topic == first), number + 1) for topic, number in enumerate(left))):
             on_it = [(number, stream) for number, stream in zip(load, streams, strict=True) if number]
             if sum((number + 1) * stream for number, stream in on_it) > limit:
                 continue
-            own = sum(stream for _, stream in on_it)
+            received = sum(stream for _, stream in on_it)
             rest = tuple(all_of - here for all_of, here in zip(left, load, strict=True))
             for num_vms, incoming in least(rest).items():
-                found[num_vms + 1] = min(found.get(num_vms + 1, own + incoming), own + incoming)
-        return found
+                total = received + incoming
+                by_vms[num_vms + 1] = min(by_vms.get(num_vms + 1, total), total)
+        return by_vms
 
     return least
 
@@ -358,7 +361,7 @@ def _with(load: Mapping[int, int], topic: int) -> dict[int, int]:
 
 
 def used(load: Mapping[int, int], streams: Sequence[int]) -> int:
-    """What a VM receives and sends that has so many pairs of each topic."""
+    """What a VM receives and sends that has this many pairs of each topic."""
     return sum((number + 1) * streams[topic] for topic, number in load.items())
 
 
@@ -369,7 +372,7 @@ def custom_pack(
     limit: int,
     steps: str,
     prices: tuple[Fraction, Fraction],
-) -> list[Part]:
+) -> list[Portion]:
     """CustomBinPacking with the paper's steps (d) and (e) if they are named; ``prices`` are of a VM and of a byte.
 
     Pairs that do not fit the VM deployed last are distributed over existing VMs with (d) only. A byte that costs
@@ -377,14 +380,14 @@ def custom_pack(
     """
     rent, per_byte = prices[0], prices[1] or Fraction(1, 10**30)
     vms: list[dict[int, int]] = []
-    parts: list[Part] = []
+    portions: list[Portion] = []
 
     def free(vm: int) -> int:
         return limit - used(vms[vm], streams)
 
     def put(topic: int, vm: int, number: int) -> None:
         vms[vm][topic] = number
-        parts.append((topic, vm, number))
+        portions.append((topic, vm, number))
 
     for topic in topics:
         stream, left = streams[topic], counts[topic]
@@ -411,7 +414,7 @@ def custom_pack(
             takes = min(rest, per_vm)
             put(topic, len(vms) - 1, takes)
             rest -= takes
-    return parts
+    return portions
 
 
 def _takes(free: int, stream: int, left: int) -> int:
@@ -421,10 +424,10 @@ def _takes(free: int, stream: int, left: int) -> int:
 
 def level_pack(
     topics: Iterable[int], streams: Sequence[int], counts: Sequence[int], limit: int, num_vms: int
-) -> list[Part]:
+) -> list[Portion]:
     """Topics whole on the VM with the most free capacity; what fits nowhere is split at the end, and opens VMs."""
     loads = [0] * num_vms
-    parts: list[Part] = []
+    portions: list[Portion] = []
     late = []
 
     def freest() -> int:
@@ -437,7 +440,7 @@ def level_pack(
             if loads[freest()] + (takes + 1) * stream <= limit:
                 vm = freest()
                 loads[vm] += (takes + 1) * stream
-                parts.append((topic, vm, takes))
+                portions.append((topic, vm, takes))
             else:
                 late.append((topic, takes))
             left -= takes
@@ -450,9 +453,9 @@ def level_pack(
                 continue
             vm = freest()
             loads[vm] += (takes + 1) * stream
-            parts.append((topic, vm, takes))
+            portions.append((topic, vm, takes))
             left -= takes
-    return parts
+    return portions
 
 
 # Plans of one block as plain values
@@ -466,7 +469,7 @@ def placements_of(plan: Plan) -> Placements:
     return [list(zip(row["topics"], row["vms"], strict=True)) for row in rows]
 
 
-def told_of(case: Case, plan: Plan, placements: Placements, num_vms: int | None = None) -> dict[str, Any]:
+def stated_for(case: Case, plan: Plan, placements: Placements, num_vms: int | None = None) -> dict[str, Any]:
     """What a plan would say of other placements on VMs of the same type: tables and record, as ``forge`` takes them."""
     rows = plan.decisions("types").to_pylist()
     chosen = next(row for row in rows if row["chosen"])
@@ -476,10 +479,10 @@ def told_of(case: Case, plan: Plan, placements: Placements, num_vms: int | None 
     streams, price = case.streams, case.cost(machine, 1, 0, 0)
     vms = []
     for vm in range(num_vms):
-        own = {topic: number for (topic, place), number in loads.items() if place == vm}
-        incoming = sum(streams[topic] for topic in own)
-        outgoing = sum(streams[topic] * number for topic, number in own.items())
-        counts = (incoming + outgoing, incoming, outgoing, len(own), sum(own.values()))
+        load = {topic: number for (topic, other), number in loads.items() if other == vm}
+        incoming = sum(streams[topic] for topic in load)
+        outgoing = sum(streams[topic] * number for topic, number in load.items())
+        counts = (incoming + outgoing, incoming, outgoing, len(load), sum(load.values()))
         vms.append((vm, machine.name, *counts, price))
     incoming, outgoing = sum(row[3] for row in vms), sum(row[4] for row in vms)
     costs = (
@@ -489,7 +492,7 @@ def told_of(case: Case, plan: Plan, placements: Placements, num_vms: int | None 
     )
     numbers = dict(zip(("vm_cost", "incoming_cost", "outgoing_cost"), costs, strict=True))
     chosen |= {"vms": num_vms, "incoming": incoming, "outgoing": outgoing, **numbers, "cost": sum(costs)}
-    split = [topic for topic in range(len(streams)) if sum(place[0] == topic for place in loads) > 1]
+    split = [topic for topic in range(len(streams)) if sum(other == topic for other, _ in loads) > 1]
     splits = [(topic, case.topics[topic], vm, n) for (topic, vm), n in sorted(loads.items()) if topic in split]
     lists = [(number, [topic for topic, _ in row], [vm for _, vm in row]) for number, row in enumerate(placements)]
     return {
@@ -503,12 +506,17 @@ def told_of(case: Case, plan: Plan, placements: Placements, num_vms: int | None 
     }
 
 
+def faults(verdict: Verdict) -> set[str]:
+    """What a verdict says is wrong."""
+    return {violation.fault for violation in verdict.violations}
+
+
 def rows_into(rows: Iterable[tuple[object, ...]]) -> Callable[[pa.Table], pa.Table]:
     """Replaces the rows of a table."""
     given = list(rows)
 
     def change(table: pa.Table) -> pa.Table:
-        columns = [[row[place] for row in given] for place in range(table.num_columns)]
+        columns = [[row[column] for row in given] for column in range(table.num_columns)]
         return pa.table(columns, schema=table.schema)
 
     return change

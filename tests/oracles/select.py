@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
 from hypothesis import strategies as st
 
 import pubplan
 from pubplan.problems.select import Problem
 
-FULL = 2**32
+FIXED_POINT_ONE = 2**32
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Case:
 
     rates: Mapping[str, int]
     interests: Mapping[str, tuple[str, ...]]
-    threshold: int | None
+    threshold: int | Literal["all"] | None
     capacity: int
     thresholds: Mapping[str, int] | None = None
     weights: Mapping[str, int] | None = None
@@ -49,8 +50,10 @@ class Case:
         return 1 if self.weights is None else self.weights[subscriber]
 
     def needed(self, subscriber: str) -> int:
-        asked = self.threshold if self.thresholds is None else self.thresholds[subscriber]
-        return min(asked, sum(self.rates[topic] for topic in self.interests[subscriber]))
+        everything = sum(self.rates[topic] for topic in self.interests[subscriber])
+        if self.thresholds is not None:
+            return min(self.thresholds[subscriber], everything)
+        return everything if self.threshold == "all" else min(self.threshold, everything)
 
     def received(self, subscriber: str, served: Iterable[str]) -> int:
         chosen = set(served)
@@ -59,9 +62,9 @@ class Case:
     def fixed_satisfaction(self, subscriber: str, served: Iterable[str]) -> int:
         needed = self.needed(subscriber)
         if needed == 0:
-            return FULL
-        slope = -(-FULL // needed)
-        return min(FULL, slope * min(needed, self.received(subscriber, served)))
+            return FIXED_POINT_ONE
+        slope = -(-FIXED_POINT_ONE // needed)
+        return min(FIXED_POINT_ONE, slope * min(needed, self.received(subscriber, served)))
 
     def value(self, served: Iterable[str], objective: str) -> int:
         """The objective in its own units: 2^-32 for fb3m, 1 for b3m."""
@@ -110,7 +113,7 @@ def cases(max_topics: int = 6, max_subscribers: int = 7, *, plain: bool = False)
             f"s{number}": tuple(sorted(draw(st.sets(st.sampled_from(topics), max_size=num_topics))))
             for number in range(draw(st.integers(1, max_subscribers)))
         }
-        case = Case(rates, interests, draw(st.integers(0, 30)), 0)
+        case = Case(rates, interests, draw(st.integers(0, 32).map(lambda number: number if number <= 30 else "all")), 0)
         if not plain:
             case = replace(
                 case,
@@ -157,7 +160,7 @@ def naive_greedy_b3m(case: Case) -> list[str]:
         for subscriber, wanted in case.interests.items():
             missing = case.needed(subscriber) - case.received(subscriber, served)
             if topic in wanted and missing > 0:
-                total += case.weight(subscriber) * (FULL * min(missing, case.rates[topic]) // missing)
+                total += case.weight(subscriber) * (FIXED_POINT_ONE * min(missing, case.rates[topic]) // missing)
         return total
 
     return _rounds(case, value, by_ratio=True)

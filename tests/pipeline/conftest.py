@@ -68,11 +68,11 @@ def run(spark, tmp_path: Path) -> Callable[..., Workload]:
 def interests_of(workload: Workload) -> dict[str, list[str]]:
     """What each subscriber wants, by id."""
     names = workload.topics("topic_id")["topic_id"].to_pylist()
-    found = {}
-    for block in range(len(workload.interests_blocks)):
+    interests = {}
+    for block in range(workload.num_blocks):
         for row in workload.interests_block(block).to_pylist():
-            found[row["subscriber_id"]] = [names[topic] for topic in row["topics"]]
-    return found
+            interests[row["subscriber_id"]] = [names[topic] for topic in row["topics"]]
+    return interests
 
 
 def rates_of(workload: Workload) -> dict[str, int]:

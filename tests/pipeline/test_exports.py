@@ -61,7 +61,7 @@ def test_events_are_read(run, fans: Source, path: str, source: dict[str, Any], o
 def test_milliseconds_are_recognised(run, fans: Source, path: str) -> None:
     """Without the unit all rows are refused, and the refusal names the option."""
     columns = {"timestamp": "ts"} if "kcat" in path else {}
-    with pytest.raises(InputError, match="pass --timestamp-unit ms"):
+    with pytest.raises(InputError, match="pass timestamp_unit='ms'"):
         run(Source("events", str(SAMPLES / path), columns=columns), fans)
 
 

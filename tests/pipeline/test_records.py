@@ -121,7 +121,7 @@ def test_open_quotes_in_multiline_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     style = TextFormat(has_header=False, multiline=True)
     path.write_text('a,1\n"b,2\nc,3\n')
-    with pytest.raises(InputError, match=r"e.csv: the quote that opens in record 2 is never closed.*--quote none"):
+    with pytest.raises(InputError, match=r"e.csv: the quote that opens in record 2 is never closed.*quote='none'"):
         list(read_stream(path, style))
     path.write_text('a,1\n"b"x,2\nc,3\n')
     with pytest.raises(InputError, match=r"e.csv: a quoted field does not end where its quotes do: \"b\"x,2"):

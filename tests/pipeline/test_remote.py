@@ -84,9 +84,9 @@ def test_what_cannot_be_read_by_address_is_said(run, tmp_path: Path, subscriptio
     (base / "b.csv").write_text("timestamp,topic\n1,a\n")
     (tmp_path / "d.json").write_text('[{"topic": "a", "timestamp": 1}]')
     for path, options, said in (
-        (base.as_uri(), {}, "Cannot tell the format of file:.*--format events="),
+        (base.as_uri(), {}, "Cannot tell the format of file:.*format=.'events'"),
         (base.as_uri(), {"format": "csv"}, "begins with another header"),
-        ((base / "a.csv").as_uri(), {"multiline": True}, "--multiline and --encoding need files on a file system"),
+        ((base / "a.csv").as_uri(), {"multiline": True}, "multiline and encoding need files on a file system"),
         ((base / "gone.csv").as_uri(), {}, "Cannot read file:.*gone.csv"),
         ((tmp_path / "d.json").as_uri(), {}, "is one JSON document; expected one object per line"),
     ):

@@ -58,7 +58,7 @@ def test_line_breaks_in_fields_have_to_be_asked_for(run, tmp_path: Path, subscri
     """Without multiline, both halves of such a record are malformed, and the refusal says which option helps."""
     (tmp_path / "e.csv").write_text('topic,timestamp\na,1\nb,2\nc,3\n"two\nlines",4\n')
     source = Source("events", str(tmp_path / "e.csv"))
-    with pytest.raises(InputError, match=r"2 of 5 rows (.|\n)*malformed: 2 rows(.|\n)*--multiline"):
+    with pytest.raises(InputError, match=r"2 of 5 rows (.|\n)*malformed: 2 rows(.|\n)*multiline=True"):
         run(source, subscriptions)
     asked = Source("events", str(tmp_path / "e.csv"), multiline=True)
     assert rates_of(run(asked, subscriptions)) == {"a": 1, "b": 1, "c": 1, "two\nlines": 1}
@@ -106,8 +106,11 @@ def test_columns_without_header_are_mapped_by_position(run, tmp_path: Path, even
     workload = run(events, Source("follows", str(tmp_path / "f.csv"), columns=columns, has_header=False))
     assert interests_of(workload) == {"ann": ["a", "c"], "bob": ["b"]}
     for columns, said in (
-        ({"follower": "_c1"}, "Say which column of .*f.csv is the followee: --column follows.followee=_cN"),
-        ({"follower": "who"}, "read without a header: its columns are _c0 to _c1, so --column follows.follower=who"),
+        ({"follower": "_c1"}, "Say which column of .*f.csv is the followee: columns={'follows': {'followee': '_cN'}}"),
+        (
+            {"follower": "who"},
+            "read without a header: its columns are _c0 to _c1, so columns={'follows': {'follower': 'who'}}",
+        ),
         ({"follower": "_c7"}, "has 2 columns, _c0 to _c1; the follower of follows is expected in _c7"),
     ):
         with pytest.raises(InputError, match=said):
@@ -165,10 +168,12 @@ def test_missing_weights_thresholds_and_costs(run, tmp_path: Path, events, subsc
     assert workload.subscriber_array("weight").tolist() == [5, 1]
     assert workload.subscriber_array("threshold").tolist() == [3, 2]
     table = rows(columns, [("x", "a", 5, 3), ("y", "a", 1, "")])
-    with pytest.raises(InputError, match=r"1 subscribers have no threshold.*--column subscriptions.threshold="):
+    with pytest.raises(
+        InputError, match=r"1 subscribers have no threshold.*columns={'subscriptions': {'threshold': ''}}\."
+    ):
         run(events, Source("subscriptions", str(write_csv(tmp_path / "s2.csv", table))))
     table = rows(["topic", "rate", "cost"], [("a", 1, 5), ("b", 1, ""), ("c", 1, 2)])
-    with pytest.raises(InputError, match=r"1 topics have no cost, 'b' for one.*--column rates.cost="):
+    with pytest.raises(InputError, match=r"1 topics have no cost, 'b' for one.*columns={'rates': {'cost': ''}}"):
         run(Source("rates", str(write_csv(tmp_path / "r.csv", table))), subscriptions)
 
 
@@ -274,19 +279,19 @@ def test_how_text_is_packed(run, tmp_path: Path, events, subscriptions) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"topic;timestamp\na;1\n", r"no column 'topic'.*It has: topic;timestamp. Pass --delimiter ';'"),
-        (b"topic|timestamp\na|1\n", r"Pass --delimiter '\|'"),
-        (b"Topic,timestamp\na,1\n", r"Pass --column 'events.topic=Topic'"),
-        (b"topic, timestamp\na,1\n", r"Pass --column 'events.timestamp= timestamp'"),
-        ("topic,timestamp\na,1\n".encode("utf-16le"), r"looks like UTF-16: pass --encoding utf-16le"),
-        (b"a,1700000000\nb,1700000001\n", r"begins with data, pass --no-header"),
+        (b"topic;timestamp\na;1\n", r"no column 'topic'.*It has: topic;timestamp. Pass delimiter=';'"),
+        (b"topic|timestamp\na|1\n", r"Pass delimiter='\|'"),
+        (b"Topic,timestamp\na,1\n", r"Pass columns={'events': {'topic': 'Topic'}}"),
+        (b"topic, timestamp\na,1\n", r"Pass columns={'events': {'timestamp': ' timestamp'}}"),
+        ("topic,timestamp\na,1\n".encode("utf-16le"), r"looks like UTF-16: pass encoding='utf-16le'"),
+        (b"a,1700000000\nb,1700000001\n", r"begins with data, pass header=False"),
         (b"topic,topic,timestamp\na,b,1\n", r"has 2 columns 'topic'"),
-        (b"PAR1....PAR1", r"e.csv is Parquet by its content, not csv. Pass --format events=parquet"),
+        (b"PAR1....PAR1", r"e.csv is Parquet by its content, not csv. Pass format={'events': 'parquet'}"),
         (b"Obj\x01....", r"e.csv is Avro by its content"),
-        (b"topic,timestamp\na,1700000000000\nb,1700000000001\n", r"times in ms: pass --timestamp-unit ms"),
-        (b'topic,timestamp\n"a\\"b",1\n', r"escaped by backslashes, as Spark writes them: pass --escape '\\'"),
-        (b"topic,timestamp\ncaf\xe9,1\n", r"pass --encoding, such as latin-1"),
-        (b"topic,timestamp\na,0001-01-01\nb,2026-03-01\n", r"span 2,025 years, from 0001-01-01T.*--window-start"),
+        (b"topic,timestamp\na,1700000000000\nb,1700000000001\n", r"times in ms: pass timestamp_unit='ms'"),
+        (b'topic,timestamp\n"a\\"b",1\n', r"escaped by backslashes, as Spark writes them: pass escape='\\\\'"),
+        (b"topic,timestamp\ncaf\xe9,1\n", r"pass encoding, such as latin-1"),
+        (b"topic,timestamp\na,0001-01-01\nb,2026-03-01\n", r"span 2,025 years, from 0001-01-01T.*window_start"),
     ],
 )
 def test_refusals_name_the_option_that_helps(run, tmp_path: Path, subscriptions, content: bytes, said: str) -> None:
@@ -299,13 +304,15 @@ def test_refusals_name_the_option_that_helps(run, tmp_path: Path, subscriptions,
 def test_other_refusals(run, tmp_path: Path, events, subscriptions) -> None:
     """Avro names the package that reads it; wildcards the option that expands them; nested keys are listed by path."""
     (tmp_path / "e.avro").write_bytes(b"Obj\x01")
-    with pytest.raises(InputError, match=r"is Avro.*--format events=avro --conf spark.jars.packages="):
+    with pytest.raises(InputError, match=r"is Avro.*format={'events': 'avro'} and conf={'spark.jars.packages': "):
         run(Source("events", str(tmp_path / "e.avro")), subscriptions)
     (tmp_path / "e.json").write_text('{"meta": {"topic": "a"}, "timestamp": 1}\n')
-    with pytest.raises(InputError, match=r"It has: meta.topic, timestamp. Name another one with --column events.topic"):
+    with pytest.raises(
+        InputError, match=r"It has: meta.topic, timestamp. Name another one with columns={'events': {'topic': "
+    ):
         run(Source("events", str(tmp_path / "e.json")), subscriptions)
     wild = write_csv(tmp_path / "s.csv", rows(["subscriber", "topic"], [("x", "a.*")]))
-    with pytest.raises(InputError, match=r"--wildcards nats or mqtt"):
+    with pytest.raises(InputError, match=r"wildcards='nats' or mqtt"):
         run(events, Source("subscriptions", str(wild)))
     with pytest.raises(InputError, match=r"without Spark's reader: There is no reader option 'mode'"):
         run(Source("events", events.path, options={"mode": "DROPMALFORMED"}), subscriptions)

@@ -125,7 +125,7 @@ def test_moments_of_text(seed: int, unit: str) -> None:
     ids=["nanoseconds", "seconds", "integers", "floats", "decimals", "unsigned"],
 )
 def test_moments_of_other_types(column: pa.Array) -> None:
-    """2026-03-01T10:00:00Z is second 1 772 359 200; what follows it is no moment."""
+    """2026-03-01T10:00:00Z is second 1 772 359 200; what follows it is not a moment."""
     values, is_bad = moments(column, "s")
     assert values[0] == 1_772_359_200_000_000
     assert is_bad is not None

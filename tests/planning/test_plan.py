@@ -43,7 +43,7 @@ def test_plan_json_has_the_keys_of_the_contract(problem: Problem, tmp_path: Path
     assert (raw["sense"], raw["verified"], raw["deterministic"]) == ("max", True, True)
     run = json.loads((tmp_path / "plan" / "run.json").read_text())
     assert run["peak_memory_bytes"] > 10_000_000
-    assert {"planning with greedy-fb3m", "bounding", "verifying"} <= set(run["seconds"])
+    assert {"planning", "reading", "bounding", "verifying", "compiling"} <= set(run["seconds"])
     assert {"pubplan", "pyspark", "python"} <= set(run["versions"])
 
 
@@ -59,10 +59,10 @@ def test_a_temporary_plan_lives_as_long_as_its_result(problem: Problem) -> None:
 
 def test_a_plan_that_fails_is_not_written(problem: Problem, tmp_path: Path, monkeypatch) -> None:
     """A method that lies about its objective is caught before anything is at the target."""
-    from pubplan.problems.select import plan as select_plan
+    from pubplan.problems.select import draft as select_draft
 
-    monkeypatch.setattr(select_plan, "Exact", lambda value, scale: Exact(value + 1, scale))
-    with pytest.raises(VerificationFailed, match="objective as recomputed"):
+    monkeypatch.setattr(select_draft, "Exact", lambda value, scale: Exact(value + 1, scale))
+    with pytest.raises(VerificationFailed, match=r"wrong objective \(exact\)"):
         solve(problem, out=tmp_path / "plan")
     assert list(tmp_path.glob("*plan*")) == []
     assert list(tmp_path.glob(".plan*")) == []
@@ -75,10 +75,23 @@ def test_a_plan_that_fails_is_not_written(problem: Problem, tmp_path: Path, monk
 def test_existing_plans_are_kept_unless_replaced(problem: Problem, tmp_path: Path) -> None:
     """A second plan for the same place is refused before any work, or takes its place."""
     solve(problem, out=tmp_path / "plan")
-    with pytest.raises(InputError, match="--replace"):
+    with pytest.raises(InputError, match="pass replace=True to overwrite"):
         solve(problem, out=tmp_path / "plan")
     solve(problem, parameters={"rule": "gain"}, out=tmp_path / "plan", replace=True)
     assert pubplan.read_plan(tmp_path / "plan").record["parameters"]["rule"] == "gain"
+
+
+def test_tables_of_decisions_are_listed_and_read(workload: Workload, problem: Problem) -> None:
+    """Without a name, the names; tables in blocks are read whole; a wrong name is answered with the nearest one."""
+    plan = solve(problem).plan
+    assert plan.decisions() == ("served",)
+    with pytest.raises(InputError, match=r"no table of decisions 'serve'. Did you mean 'served'"):
+        plan.decisions("serve")
+    fleet = pubplan.provision.solve(pubplan.provision.Problem(workload, threshold=3, window_seconds=60)).plan
+    assert fleet.decisions() == ("placements", "splits", "types", "vms")
+    placements = fleet.decisions("placements")
+    assert placements["subscriber"].to_pylist() == list(range(workload.counts.subscribers))
+    assert placements.equals(fleet.decisions_block("placements", 0))
 
 
 def test_stale_plans_are_told(problem: Problem, make_workload) -> None:

@@ -13,14 +13,14 @@ from pubplan.planning import Plan, planning_seconds, stage_seconds
 @pytest.mark.parametrize(
     ("run", "seconds"),
     [
-        ({"seconds": {"planning with m": 3.5, "reading interests": 1.0, "turning interests around": 0.5}}, 2.0),
-        ({"seconds": {"planning with m": 0.0}}, 0.0),
-        ({"seconds": {"planning with m": 1, "reading interests": 2}}, 0.0),
-        ({"seconds": {"planning with n": 1.0}}, None),
-        ({"seconds": {"planning with m": "long"}}, None),
-        ({"seconds": {"planning with m": True}}, None),
-        ({"seconds": {"planning with m": -1.0}}, None),
-        ({"seconds": {"planning with m": 1.0, "reading interests": None}}, None),
+        ({"seconds": {"planning": 3.5, "reading": 1.5}}, 2.0),
+        ({"seconds": {"planning": 0.0}}, 0.0),
+        ({"seconds": {"planning": 1, "reading": 2}}, 0.0),
+        ({"seconds": {"writing": 1.0}}, None),
+        ({"seconds": {"planning": "long"}}, None),
+        ({"seconds": {"planning": True}}, None),
+        ({"seconds": {"planning": -1.0}}, None),
+        ({"seconds": {"planning": 1.0, "reading": None}}, None),
         ({"seconds": [1.0]}, None),
         ({}, None),
         ([], None),
@@ -42,7 +42,7 @@ def test_broken_json_says_nothing(tmp_path: Path) -> None:
 
 def test_stages_are_told_together_or_not_at_all(tmp_path: Path) -> None:
     """All stages of run.json, as numbers; one that is no time makes none of them believed."""
-    (tmp_path / "run.json").write_text('{"seconds": {"planning with m": 3, "writing": 0.5}}')
-    assert stage_seconds(Plan(tmp_path, {"method": "m"})) == {"planning with m": 3.0, "writing": 0.5}
-    (tmp_path / "run.json").write_text('{"seconds": {"planning with m": 3, "writing": "long"}}')
+    (tmp_path / "run.json").write_text('{"seconds": {"planning": 3, "writing": 0.5}}')
+    assert stage_seconds(Plan(tmp_path, {"method": "m"})) == {"planning": 3.0, "writing": 0.5}
+    (tmp_path / "run.json").write_text('{"seconds": {"planning": 3, "writing": "long"}}')
     assert stage_seconds(Plan(tmp_path, {"method": "m"})) == {}

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubplan.planning import Exact, Reason, Verdict, gap, tightest
+from pubplan.errors import Violation
+from pubplan.planning import Exact, Verdict, gap, tightest
 
 
 @given(st.integers(-(2**70), 2**70), st.sampled_from([1, 3, 2**32]))
@@ -41,9 +42,11 @@ def test_the_tightest_bound_depends_on_the_sense() -> None:
 def test_a_verdict_is_ok_without_violations() -> None:
     """Any violation makes it fail, and is listed."""
     assert Verdict(Exact(1)).ok
-    failed = Verdict(Exact(1), (Reason("capacity", 5, 4, "here"),))
+    failed = Verdict(Exact(1), (Violation("capacity exceeded", "here", stated=5, expected=4),))
     assert not failed.ok
-    assert failed.to_dict()["violations"] == [{"limit": "capacity", "need": 5, "have": 4, "where": "here"}]
+    assert failed.to_dict()["violations"] == [
+        {"fault": "capacity exceeded", "where": "here", "cases": None, "stated": 5, "expected": 4}
+    ]
 
 
 def test_nothing_rounds_to_plain_zero() -> None:

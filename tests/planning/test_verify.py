@@ -25,8 +25,8 @@ def plan(problem: Problem, tmp_path: Path) -> Plan:
     return solve(problem, out=tmp_path / "plan").plan
 
 
-def limits(verdict: Verdict) -> set[str]:
-    return {violation.limit for violation in verdict.violations}
+def faults(verdict: Verdict) -> set[str]:
+    return {violation.fault for violation in verdict.violations}
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "decisions/more.json", "certificate/search.json", "decisions/plan.json"])
@@ -36,7 +36,7 @@ def test_files_that_no_plan_has_are_refused(problem: Problem, plan: Plan, name: 
     with pytest.raises(InputError, match="does not list"):
         read_plan(plan.path)
     (violation,) = verify_plan(FAMILY, problem, relisted(plan.path, [*plan.record["files"], name])).violations
-    assert (violation.limit, violation.have, violation.where) == ("file expected", "present", name)
+    assert (violation.fault, violation.where) == ("file that plans of this family do not have", name)
 
 
 @pytest.mark.parametrize("name", ["trajectory.parquet", "certificate/lagrangian-multipliers/00000.parquet"])
@@ -44,7 +44,7 @@ def test_files_that_every_plan_has_are_missed(problem: Problem, plan: Plan, name
     """A plan without its order of choice, or without the evidence of its bound, is incomplete."""
     (plan.path / name).unlink()
     (violation,) = verify_plan(FAMILY, problem, relisted(plan.path, set(plan.record["files"]) - {name})).violations
-    assert (violation.limit, violation.have, violation.where) == ("file expected", "missing", name)
+    assert (violation.fault, violation.where) == ("file missing", name)
 
 
 def test_blocks_of_evidence_are_numbered_without_gaps(problem: Problem, plan: Plan) -> None:
@@ -65,15 +65,16 @@ def test_evidence_with_other_keys_is_refused(problem: Problem, plan: Plan, tmp_p
     change = lambda raw: {**raw, "evidence": {**raw["evidence"], "note": "trust me"}}  # noqa: E731
     forged = forge(plan, tmp_path / "forged", certificates={"lagrangian": change})
     (violation,) = verify_plan(FAMILY, problem, forged).violations
-    assert (violation.limit, violation.have) == ("keys of the evidence", "note, price")
+    assert (violation.fault, violation.stated) == ("wrong keys of the evidence", "note, price")
 
 
 def test_a_method_carries_what_its_name_promises(problem: Problem, plan: Plan) -> None:
     """A plan under the name of a method that promises a certificate is refused without it."""
-    for certificates, expected in ((("lagrangian",), set()), (("search",), {"certificates that the method promises"})):
+    missing = "certificates missing that the method promises"
+    for certificates, expected in ((("lagrangian",), set()), (("search",), {missing})):
         method = replace(FAMILY.methods[plan.method], certificates=certificates)
         family = replace(FAMILY, methods={**FAMILY.methods, plan.method: method})
-        assert limits(verify_plan(family, problem, plan)) == expected
+        assert faults(verify_plan(family, problem, plan)) == expected
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from hypothesis import strategies as st
+from oracles import assign as assign_oracle
+from oracles import assign_plans
 from oracles import overlay as overlay_oracle
 from oracles import provision as provision_oracle
 from oracles import select as select_oracle
-from oracles.provision import Placements, placements_of, rows_into, told_of
+from oracles.provision import Placements, placements_of, rows_into, stated_for
 
 import pubplan
 from pubplan.planning import Exact, Plan, Problem
-from pubplan.problems import provision
+from pubplan.problems import assign, provision
 from pubplan.problems.select import OBJECTIVES
 
 
@@ -126,7 +128,7 @@ def _of_placements(
         is_sized = plan.record["parameters"]["message_bytes"] is None
         own = provision_oracle.variant(case, "sized" if is_sized else "uniform")
         changed = change(own, plan, placements_of(plan))
-        return None if changed is None else told_of(own, plan, changed)
+        return None if changed is None else stated_for(own, plan, changed)
 
     return mutate
 
@@ -248,7 +250,7 @@ def _of_links(
 
     def mutate(case: overlay_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
         changed = change(case, overlay_oracle.links_of(plan))
-        return None if changed is None else overlay_oracle.told_of(case, plan, changed)
+        return None if changed is None else overlay_oracle.changes_for(case, plan, changed)
 
     return mutate
 
@@ -312,4 +314,71 @@ OVERLAY = Oracle(
     is_telling=lambda problem, best: best.value > 1,
 )
 
-ORACLES = {"select": SELECT, "provision": PROVISION, "overlay": OVERLAY}
+
+def _assign_case(case: assign_oracle.Case, variant: str) -> assign_oracle.Case:
+    """The variant of a case: how many boxes a filter may have."""
+    return replace(case, boxes=int(variant.split(maxsplit=1)[0]))
+
+
+def _best_assignment(case: assign_oracle.Case, problem: Problem) -> Exact | None:
+    assert isinstance(problem, assign.Problem)
+    best = assign_oracle.best_bandwidth(replace(case, boxes=problem.boxes))
+    return None if best is None else Exact(best, case.scale)
+
+
+def _of_assignment(
+    change: Callable[[assign_oracle.Case, list[int], list[list[assign_oracle.Box]]], assign_plans.Change | None],
+) -> Callable[[Any, Plan], Mapping[str, Any] | None]:
+    """A change of an assignment or of filters, with all numbers as they follow from it."""
+
+    def mutate(case: assign_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+        own = replace(case, boxes=plan.record["parameters"]["boxes"])
+        changed = change(own, *assign_plans.decided(own, plan))
+        return None if changed is None else assign_plans.changes_for(own, plan, *changed)
+
+    return mutate
+
+
+def _without_a_client(case: assign_oracle.Case, plan: Plan) -> Mapping[str, Any]:
+    return {"tables": {"decisions/assignments/00000.parquet": lambda table: table.slice(1)}}
+
+
+def _widened_box(case: assign_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+    own = replace(case, boxes=plan.record["parameters"]["boxes"])
+    return _add_one("filters", "high")(own, plan) if assign_plans.does_widening_show(own, plan) else None
+
+
+ASSIGN = Oracle(
+    cases=assign_oracle.cases(max_clients=4),
+    plain=assign_oracle.Case(
+        (4, 3),
+        (assign_oracle.Broker(), assign_oracle.Broker()),
+        ((1, 2), (2, 1)),
+        (
+            assign_oracle.Client(0, (0, 0), (1, 2)),
+            assign_oracle.Client(1, (2, 1), (4, 3)),
+            assign_oracle.Client(1, (1, 0), (2, 1)),
+        ),
+        max_delay="1",
+        max_load="2",
+    ),
+    problem=lambda case, directory, rename, variant: _assign_case(case, variant).problem(directory, rename),
+    variants=("1 box", "3 boxes"),
+    best=_best_assignment,
+    mutations={
+        "serve a client too late": _of_assignment(assign_plans.served_too_late),
+        "shrink a box": _of_assignment(assign_plans.outside_of_boxes),
+        "add boxes": _of_assignment(assign_plans.too_many_boxes),
+        "serve a client inside the tree": _of_assignment(assign_plans.on_an_inner_broker),
+        "name a broker that does not exist": _of_assignment(assign_plans.on_no_broker),
+        "drop a client": _without_a_client,
+        "count a client more": _add_one("brokers", "clients"),
+        "allow a client more": _add_one("brokers", "limit"),
+        "let a step more through": _add_one("brokers", "volume"),
+        "put a broker deeper": _add_one("brokers", "level"),
+        "widen a box in the table alone": _widened_box,
+    },
+    is_telling=lambda problem, best: best.value > 0,
+)
+
+ORACLES = {"select": SELECT, "provision": PROVISION, "overlay": OVERLAY, "assign": ASSIGN}

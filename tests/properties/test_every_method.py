@@ -98,7 +98,7 @@ def test_promises(family: Family, variant: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
         plain = oracle.problem(oracle.plain, Path(directory), same, variant)
         answering = [name for name, method in family.methods.items() if method.refusal(plain) is None]
-    assert {name: num_telling[name] for name in answering if num_telling[name] < EXAMPLES // 6} == {}
+    assert {name: num_telling[name] for name in answering if num_telling[name] < EXAMPLES // 4} == {}
 
 
 def check_promises(family: Family, problem: Problem, result: Result, best: Exact) -> None:
@@ -108,7 +108,9 @@ def check_promises(family: Family, problem: Problem, result: Result, best: Exact
     assert verdict.objective == result.exact
     method = result.plan.method
     sign = 1 if problem.sense == "max" else -1
-    assert sign * result.exact.fraction <= sign * best.fraction, method
+    is_within_limits = not {reason.limit for reason in result.reasons} & family.methods[method].may_break
+    if is_within_limits:  # a plan that says which limits it breaks may be better than all that keep them
+        assert sign * result.exact.fraction <= sign * best.fraction, method
     assert result.bound is None or sign * best.fraction <= sign * result.bound, method
     ratio = family.methods[method].ratio
     if ratio is not None:

@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 import vl_convert
 
-from pubplan.cli.reproduce import _chart
-from pubplan.engine import Timings, listening
+from pubplan.engine import Timings, observed_by
 from pubplan.errors import InputError, VerificationFailed
 from pubplan.generate import generate, uniform
+from pubplan.pages.figures import _chart
 from pubplan.problems.overlay import Problem, solve
-from pubplan.reproduce import Figure, Line, Reproduction, overlay_runs, reproduce
-from pubplan.reproduce.overlay_figures import naive_parts
-from pubplan.reproduce.overlay_runs import (
+from pubplan.reproduce import Figure, Line, Reproduction, reproduce
+from pubplan.reproduce.overlay import runs as overlay_runs
+from pubplan.reproduce.overlay.figures import naive_parts
+from pubplan.reproduce.overlay.runs import (
     DCB_M,
     DCBR_M,
     GM_M,
@@ -39,8 +40,8 @@ from pubplan.reproduce.overlay_runs import (
     naive_same_parts,
     ring_pt,
 )
-from pubplan.reproduce.overlay_sweeps import Bench, Sweep
-from pubplan.reproduce.overlay_tables import DEGREE, MEAN, REPRESENTATIVES, TIME
+from pubplan.reproduce.overlay.sweeps import Bench, Sweep
+from pubplan.reproduce.overlay.tables import DEGREE, MEAN, REPRESENTATIVES, TIME
 
 SCALE = 0.025
 TABLES = (("II", "uniform"), ("III", "Zipf"), ("IV", "exponential"))
@@ -55,26 +56,26 @@ def fewer_nodes() -> Iterator[None]:
     """Lets the largest overlays be small, and nothing be timed twice."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(overlay_runs, "LONG_RUN", 0.0)
-        patch.setattr("pubplan.reproduce.overlay_sweeps.LARGE_NODES", LARGEST)
+        patch.setattr("pubplan.reproduce.overlay.sweeps.LARGE_NODES", LARGEST)
         yield
 
 
 @pytest.fixture(scope="module")
-def found() -> Reproduction:
+def reproduction() -> Reproduction:
     return reproduce("overlay", SCALE)
 
 
-def figure(found: Reproduction, name: str, title: str = "") -> Figure:
-    return next(each for each in found.figures if each.name == name and each.title.startswith(title))
+def figure(reproduction: Reproduction, name: str, title: str = "") -> Figure:
+    return next(each for each in reproduction.figures if each.name == name and each.title.startswith(title))
 
 
-def lines(found: Figure) -> dict[str, Line]:
-    return {line.name: line for line in found.lines}
+def lines(drawn: Figure) -> dict[str, Line]:
+    return {line.name: line for line in drawn.lines}
 
 
-def test_every_table_and_figure_is_there(found: Reproduction) -> None:
+def test_every_table_and_figure_is_there(reproduction: Reproduction) -> None:
     """Three tables, and for each figure its charts of degrees, times and nodes to know, with a value at every x."""
-    kinds = [(each.name, each.title.partition(",")[0]) for each in found.figures]
+    kinds = [(each.name, each.title.partition(",")[0]) for each in reproduction.figures]
     degrees, means, times = "maximum degree", "mean degree", "time against GM-M"
     expected = [(f"Table {number}", f"random partitioning under {shape} distribution") for number, shape in TABLES]
     expected += [("Fig. 2", degrees)]
@@ -82,11 +83,11 @@ def test_every_table_and_figure_is_there(found: Reproduction) -> None:
     expected += [("Fig. 5", degrees), ("Fig. 5", times)]
     expected += [(f"Fig. {number}", kind) for number in (6, 7, 8, 9) for kind in (degrees, means, times)]
     assert kinds == [*expected, ("Fig. 10", degrees), ("Fig. 10", means)]
-    for each in found.figures:
+    for each in reproduction.figures:
         assert each.is_table == each.name.startswith("Table")
         for line in each.lines:
-            assert len(line.values) == len(each.at)
-            assert len(line.paper) in (0, len(each.at))
+            assert len(line.values) == len(each.x_values)
+            assert len(line.paper) in (0, len(each.x_values))
             assert all(value is not None and value >= 0 for value in line.values)
 
 
@@ -101,10 +102,10 @@ def test_every_table_and_figure_is_there(found: Reproduction) -> None:
         ("Table IV", {(GM_M, DEGREE): 8.4425, (GM_M, MEAN): 3.93, (DCBR_M, TIME): 0.130, (DCB_M, TIME): 0.833}),
     ],
 )
-def test_tables_stand_beside_those_of_the_paper(found: Reproduction, name: str, printed: dict) -> None:
-    """Mean, least, most and variance of each row, nine of them in the paper, three of our own."""
-    table = figure(found, name)
-    assert table.at == ("mean", "min", "max", "variance")
+def test_tables_stand_next_to_those_of_the_paper(reproduction: Reproduction, name: str, printed: dict) -> None:
+    """Mean, least, most and variance of each row, nine of them in the paper, three of pubplan."""
+    table = figure(reproduction, name)
+    assert table.x_values == ("mean", "min", "max", "variance")
     rows = {(line.name, line.what): line for line in table.lines}
     assert {key for key, line in rows.items() if not line.paper} == {(REPAIR, what) for what in (DEGREE, MEAN, TIME)}
     for key, value in printed.items():
@@ -119,9 +120,9 @@ def test_tables_stand_beside_those_of_the_paper(found: Reproduction, name: str, 
 
 
 @pytest.mark.parametrize("number", ["II", "III", "IV"])
-def test_degrees_are_sane(found: Reproduction, number: str) -> None:
+def test_degrees_are_sane(reproduction: Reproduction, number: str) -> None:
     """Means are below maxima, maxima are whole, repaired overlays are no worse; times are positive."""
-    rows = {(line.name, line.what): line.values for line in figure(found, f"Table {number}").lines}
+    rows = {(line.name, line.what): line.values for line in figure(reproduction, f"Table {number}").lines}
     for name in (GM_M, DCB_M, DCBR_M, REPAIR):
         assert 2 < rows[name, MEAN][0] < rows[name, DEGREE][0] < 30
         assert all(value == int(value) for value in rows[name, DEGREE][1:3])
@@ -130,19 +131,19 @@ def test_degrees_are_sane(found: Reproduction, number: str) -> None:
     assert rows[DCBR_M, TIME][1] > 0
 
 
-def test_the_slip_of_the_paper_is_told(found: Reproduction) -> None:
+def test_the_slip_of_the_paper_is_noted(reproduction: Reproduction) -> None:
     """Table II prints the row of the maximum degree of GM-M twice; there alone the notes say so."""
-    assert [any("slip" in note for note in figure(found, f"Table {number}").notes) for number, _ in TABLES] == [
+    assert [any("slip" in note for note in figure(reproduction, f"Table {number}").notes) for number, _ in TABLES] == [
         True,
         False,
         False,
     ]
-    rows = {(line.name, line.what): line for line in figure(found, "Table II").lines}
+    rows = {(line.name, line.what): line for line in figure(reproduction, "Table II").lines}
     assert rows[GM_M, MEAN].paper == rows[GM_M, DEGREE].paper == (8.013, 8, 9, 0.0124)
 
 
 @pytest.mark.parametrize(
-    ("name", "title", "told"),
+    ("name", "title", "said"),
     [
         ("Fig. 4", "maximum degree", ["less than 6.5"]),
         ("Fig. 4", "time", ["around p = 10", "less than 2.8"]),
@@ -166,52 +167,52 @@ def test_the_slip_of_the_paper_is_told(found: Reproduction) -> None:
         ("Fig. 10", "maximum degree", ["1.22 in the paper", "about 30 times"]),
     ],
 )
-def test_notes_tell_what_the_paper_says(found: Reproduction, name: str, title: str, told: list[str]) -> None:
+def test_notes_tell_what_the_paper_says(reproduction: Reproduction, name: str, title: str, said: list[str]) -> None:
     """Figures print no numbers, but the text about them does."""
-    notes = " ".join(figure(found, name, title).notes)
-    assert all(part in notes for part in told)
+    notes = " ".join(figure(reproduction, name, title).notes)
+    assert all(part in notes for part in said)
 
 
-def test_with_a_part_for_every_light_node_nothing_is_divided(found: Reproduction) -> None:
+def test_with_a_part_for_every_light_node_nothing_is_divided(reproduction: Reproduction) -> None:
     """Fig. 4: at p = |L|, four fifths of the nodes, DCBR-M and DCB-M are GM-M; with one part all nodes know all."""
-    degrees = lines(figure(found, "Fig. 4", "maximum degree"))
-    assert figure(found, "Fig. 4").at == (1, 2, 5, 10, 20, 50, 100, 160)
+    degrees = lines(figure(reproduction, "Fig. 4", "maximum degree"))
+    assert figure(reproduction, "Fig. 4").x_values == (1, 2, 5, 10, 20, 50, 100, 160)
     assert degrees[DCBR_M].values[-1] == degrees[DCB_M].values[-1] == degrees[GM_M].values[-1]
-    known = lines(figure(found, "Fig. 4", "nodes to know"))
+    known = lines(figure(reproduction, "Fig. 4", "nodes to know"))
     assert list(known) == [DCBR_M, DCB_M]
     assert known[DCBR_M].values[0] == 100
     assert min(known[DCBR_M].values) < 90
     assert set(known[DCB_M].values) == {100}
 
 
-def test_more_representatives_make_for_lower_degrees(found: Reproduction) -> None:
+def test_more_representatives_make_for_lower_degrees(reproduction: Reproduction) -> None:
     """Fig. 5: on average over the topics each lambda is at least as good as the one before, give or take a link."""
-    degrees = lines(figure(found, "Fig. 5", "maximum degree"))
+    degrees = lines(figure(reproduction, "Fig. 5", "maximum degree"))
     means = [sum(degrees[f"lambda = {coverage}"].values) / 6 for coverage in (1, 2, 3, 4)]
     assert means[0] > means[2]
     assert all(more <= few + 1 for few, more in pairwise(means))
     assert means[3] >= sum(degrees[GM_M].values) / 6
 
 
-def test_figures_of_one_setting_agree(found: Reproduction) -> None:
+def test_figures_of_one_setting_agree(reproduction: Reproduction) -> None:
     """Fig. 2 and Fig. 6 have uniform nodes in common, Fig. 7 and Fig. 10 those with 100 topics; Fig. 6 and 7 go on to
     the largest overlay.
     """
-    assert figure(found, "Fig. 2").at == figure(found, "Fig. 10").at == COUNTS
-    assert figure(found, "Fig. 6").at == figure(found, "Fig. 7").at == (*COUNTS, LARGEST)
-    second, sixth = (lines(figure(found, f"Fig. {number}", "maximum degree")) for number in (2, 6))
-    seventh, tenth = (lines(figure(found, f"Fig. {number}", "maximum degree")) for number in (7, 10))
+    assert figure(reproduction, "Fig. 2").x_values == figure(reproduction, "Fig. 10").x_values == COUNTS
+    assert figure(reproduction, "Fig. 6").x_values == figure(reproduction, "Fig. 7").x_values == (*COUNTS, LARGEST)
+    second, sixth = (lines(figure(reproduction, f"Fig. {number}", "maximum degree")) for number in (2, 6))
+    seventh, tenth = (lines(figure(reproduction, f"Fig. {number}", "maximum degree")) for number in (7, 10))
     for name in (GM_M, DCBR_M):
         assert second[name].values == sixth[f"{name}, uniform"].values[:-1]
         assert seventh[name].values[:-1] == tenth[name].values
     assert {name.partition(", ")[2] for name in sixth} == set(SHAPES)
 
 
-def test_rings_and_naive_parts_are_worse(found: Reproduction) -> None:
+def test_rings_and_naive_parts_are_worse(reproduction: Reproduction) -> None:
     """RingPT has many times the links; parts alone cannot have more than parts combined."""
-    rings = lines(figure(found, "Fig. 10", "maximum degree"))
+    rings = lines(figure(reproduction, "Fig. 10", "maximum degree"))
     assert all(ring > 10 * ours for ring, ours in zip(rings[RING_PT].values, rings[DCBR_M].values, strict=True))
-    combined, alone = (line for line in figure(found, "Fig. 2").lines if line.name == NAIVE)
+    combined, alone = (line for line in figure(reproduction, "Fig. 2").lines if line.name == NAIVE)
     assert alone.what == "maximum degree within parts"
     assert all(part <= whole for part, whole in zip(alone.values, combined.values, strict=True))
 
@@ -228,18 +229,18 @@ def test_fig_2_says_when_it_comes_out_reversed(values: tuple[float, float], monk
     assert ("unexplained" in drawn.notes[1]) == (values[0] < values[1])
 
 
-def test_exponential_topics_that_nobody_wants_are_counted(found: Reproduction) -> None:
+def test_exponential_topics_that_no_node_wants_are_counted(reproduction: Reproduction) -> None:
     """Fig. 8 says how many topics are wanted: all of 100, and no more of 1000 than of 400."""
-    note = next(note for note in figure(found, "Fig. 8").notes if "exponential distribution, with" in note)
+    note = next(note for note in figure(reproduction, "Fig. 8").notes if "exponential distribution, with" in note)
     wanted = [int(number) for number in re.search(r"wants ([\d, ]+) of the topics", note)[1].split(", ")]
     assert wanted[0] <= 100
     assert wanted[-1] < 1.1 * wanted[2] < 160
 
 
-def test_predictions_are_said_with_the_tables(found: Reproduction) -> None:
+def test_predictions_are_said_with_the_tables(reproduction: Reproduction) -> None:
     """Every table has the share of pairs that Lemma 7 predicts, the paper's time, and how often it was timed."""
     for (number, _), printed in zip(TABLES, ("0.112", "0.248", "0.13"), strict=True):
-        notes = " ".join(figure(found, f"Table {number}").notes)
+        notes = " ".join(figure(reproduction, f"Table {number}").notes)
         assert f"The paper's {printed} is below what its Lemma 7 predicts" in notes
         assert "medians over 2 sets of nodes per setting, of 3 runs on each" in notes
         assert "unexplained" in notes
@@ -253,20 +254,20 @@ def test_runs_can_be_given() -> None:
     assert swept.num_runs == 2
 
 
-def test_larger_nodes_need_fewer_links(found: Reproduction) -> None:
+def test_larger_nodes_need_fewer_links(reproduction: Reproduction) -> None:
     """Fig. 9: with 150 topics each of 400, nodes have more in common than with 50."""
-    means = lines(figure(found, "Fig. 9", "mean degree"))
+    means = lines(figure(reproduction, "Fig. 9", "mean degree"))
     for name in (GM_M, DCBR_M, DCB_M, REPAIR):
         assert list(means[name].values) == sorted(means[name].values, reverse=True)
 
 
-def test_the_same_seed_gives_the_same_figures(found: Reproduction) -> None:
+def test_the_same_seed_gives_the_same_figures(reproduction: Reproduction) -> None:
     """Everything but the times is the same again."""
     again = reproduce("overlay", SCALE)
-    assert again.setting == found.setting
-    for one, other in zip(found.figures, again.figures, strict=True):
+    assert again.setting == reproduction.setting
+    for one, other in zip(reproduction.figures, again.figures, strict=True):
         assert untimed(one) == untimed(other)
-    assert found.setting == {
+    assert reproduction.setting == {
         "scale": SCALE,
         "seed": 0,
         "most nodes": 200,
@@ -320,9 +321,9 @@ def test_an_unconnected_overlay_is_refused() -> None:
 
     def forgetful(problem, seed, spark):
         overlay = gm_m(problem, seed, spark)
-        return replace(overlay, links=overlay.links[1:], phases=overlay.phases[1:])
+        return replace(overlay, links=overlay.links.take(slice(1, None)), phases=overlay.phases[1:])
 
-    with pytest.raises(VerificationFailed, match="topics connected"):
+    with pytest.raises(VerificationFailed, match="topics not connected"):
         measured(Setting(100, 50), {GM_M: forgetful}, 0, None)
 
 
@@ -352,13 +353,13 @@ def test_short_runs_are_repeated(monkeypatch) -> None:
 
 def test_the_share_of_pairs_is_that_of_lemma_7(tmp_path: Path) -> None:
     """(|B| + |R|)^2 + |L|^2 / p of |V|^2 for DCBR-M, all pairs for the others; every topic is wanted."""
-    found = measured(Setting(100, 100), {GM_M: gm_m, DCBR_M: dcbr_m(4), DCB_M: dcb_m(4)}, 0, None)
-    assert (found[GM_M].pairs, found[DCB_M].pairs, found[GM_M].topics) == (1, 1, 100)
+    runs = measured(Setting(100, 100), {GM_M: gm_m, DCBR_M: dcbr_m(4), DCB_M: dcb_m(4)}, 0, None)
+    assert (runs[GM_M].pairs, runs[DCB_M].pairs, runs[GM_M].topics) == (1, 1, 100)
     problem = Problem(generate(uniform(100, 100), tmp_path / "workload"))
     (row,) = solve(problem, "dcbr-m", parameters={"parts": 4}).plan.decisions("division").to_pylist()
     assert row["bulk"] > 0
     expected = (row["bulk"] + row["representatives"]) ** 2 + row["light"] ** 2 / 4
-    assert found[DCBR_M].pairs == pytest.approx(expected / 100**2)
+    assert runs[DCBR_M].pairs == pytest.approx(expected / 100**2)
 
 
 def test_the_scale_bounds_the_nodes() -> None:
@@ -376,21 +377,21 @@ def test_the_scale_bounds_the_nodes() -> None:
 @pytest.mark.parametrize("scale", [0, 2, float("nan")])
 def test_a_wrong_scale_is_refused(scale: float) -> None:
     """A thousandth up to everything."""
-    with pytest.raises(InputError, match=r"--scale must be between 0\.001 and 1"):
+    with pytest.raises(InputError, match=r"^scale must be between 0\.001 and 1"):
         reproduce("overlay", scale)
 
 
 def test_only_figures_are_heard() -> None:
-    """Progress tells figures, not every part of every overlay."""
+    """Progress is shown per figure, not for every part of every overlay."""
     heard = Timings()
-    with listening(heard):
+    with observed_by(heard):
         Bench(0.001, 0).sweep("Fig. 0", {1: (Setting(100, 50), {GM_M: gm_m, DCBR_M: dcbr_m()})}, label="uniform")
     assert list(heard.seconds) == ["planning for Fig. 0, uniform"]
 
 
-def test_the_command_prints_and_draws(cli, found: Reproduction, monkeypatch, tmp_path: Path) -> None:
+def test_the_command_prints_and_draws(cli, reproduction: Reproduction, monkeypatch, tmp_path: Path) -> None:
     """Tables with the paper's numbers below ours; on the page they are tables, and the figures are charts."""
-    monkeypatch.setattr("pubplan.reproduce.reproduce", lambda *_, **__: found)
+    monkeypatch.setattr("pubplan.reproduce.reproduce", lambda *_, **__: reproduction)
     answer = cli("reproduce", "overlay", "--out", tmp_path / "figures", "--quiet")
     assert (answer.code, answer.err) == (0, "")
     for part in (
@@ -401,19 +402,19 @@ def test_the_command_prints_and_draws(cli, found: Reproduction, monkeypatch, tmp
     ):
         assert part in answer.out
     text = answer.out.splitlines()
-    row = next(place for place, line in enumerate(text) if line.startswith(f"{DCBR_M}, {DEGREE}"))
+    row = next(number for number, line in enumerate(text) if line.startswith(f"{DCBR_M}, {DEGREE}"))
     assert text[row - 1].split() == ["mean", "min", "max", "variance"]
     assert text[row + 1].split()[-4:] == ["10.883", "10", "11", "0.104"]
     page = (tmp_path / "figures" / "page.html").read_text()
-    assert page.count('class="chart"') == len(found.figures) - len(TABLES)
-    assert "<th>variance</th>" in page
+    assert page.count('class="chart"') == len(reproduction.figures) - len(TABLES)
+    assert '<th scope="col">variance</th>' in page
     value = json.loads((tmp_path / "figures" / "figures.json").read_text())
     assert value["papers"][0]["paper"] == "overlay"
 
 
-def test_every_chart_can_be_drawn(found: Reproduction) -> None:
+def test_every_chart_can_be_drawn(reproduction: Reproduction) -> None:
     """Charts of lines over numbers."""
-    for each in found.figures:
+    for each in reproduction.figures:
         if not each.is_table:
             assert vl_convert.vegalite_to_svg({**_chart(each).spec, "width": 300}).startswith("<svg")
 

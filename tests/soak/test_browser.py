@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from pathlib import Path
 
 import pytest
 
+import pubplan
+from pubplan.pages import write_page
 from pubplan.problems.select import Problem, solve
-from pubplan.report import write_page
 
 pytestmark = pytest.mark.soak
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium through Playwright; a missing browser skips and says so, or fails where one is required."""
-    from playwright.sync_api import sync_playwright
-
-    names = ("chromium", "chromium-browser", "google-chrome")
-    executable = os.environ.get("PUBPLAN_BROWSER") or next(filter(None, map(shutil.which, names)), None)
-    if executable is None:
-        message = "No Chromium on this machine: install it, or point PUBPLAN_BROWSER at one."
-        if os.environ.get("PUBPLAN_REQUIRE_BROWSER"):
-            pytest.fail(message)
-        pytest.skip(message)
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=executable, args=arguments)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +59,7 @@ def test_values_appear_under_the_pointer(browser, page_path: Path) -> None:
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     page.goto(page_path.as_uri())
     page.wait_for_selector('.chart[data-drawn="true"]')
+    page.locator(".chart svg").first.scroll_into_view_if_needed()
     box = page.locator(".chart svg").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_selector("#vg-tooltip-element.visible", timeout=10_000)
@@ -109,3 +90,19 @@ def test_without_scripts_the_numbers_are_there(browser, page_path: Path) -> None
     assert "verified" in page.locator("main").inner_text()
     assert page.locator("table tr").count() > 10
     context.close()
+
+
+def test_pages_of_assign_are_drawn(browser, tmp_path: Path) -> None:
+    """Neither a message nor a request: frames over the heat map, the map, and bars are drawn without a warning."""
+    clients = pubplan.generate.generate(pubplan.generate.content_newsgroups(1000, 20, num_sites=100), tmp_path / "news")
+    problem = pubplan.assign.Problem(clients, max_delay="0.5", load=3, max_load=6)
+    write_page([pubplan.assign.solve(problem, "gr-star").plan], tmp_path / "page.html", workloads=[clients])
+    trouble: list[str] = []
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.goto((tmp_path / "page.html").as_uri())
+    page.wait_for_function("document.querySelectorAll('.chart:not([data-drawn])').length === 0", timeout=30_000)
+    assert trouble == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.close()

@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from pubplan.engine import map_blocks, spark_session
-from pubplan.generate import generate, spotify, twitter, uniform, write_raw
+from pubplan.generate import content_newsgroups, generate, spotify, twitter, uniform, write_raw
 from pubplan.pipeline import Ingest, Source, TimeWindow, ingest
-from pubplan.problems import overlay, provision
+from pubplan.problems import assign, overlay, provision
 from pubplan.problems.select import Problem, solve, verify
 
 pytestmark = pytest.mark.soak
@@ -56,10 +56,10 @@ def test_thresholds_on_the_cluster(cluster, tmp_path: Path, objective: str) -> N
     """
     problem = Problem(generate(spotify(0.1), tmp_path / "workload"), "10%", 276, objective)
     options = {"parameters": {"pairs": problem.workload.counts.pairs // 10}, "bound": "none"}
-    alone = solve(problem, f"threshold-{objective}", **options)
+    alone = solve(problem, f"blockwise-{objective}", **options)
     assert alone.objective >= 0.99 * solve(problem, f"greedy-{objective}", bound="none").objective
     with Killer(after(3.0)) as killer:
-        together = solve(problem, f"threshold-{objective}", **options, spark=cluster)
+        together = solve(problem, f"blockwise-{objective}", **options, spark=cluster)
     assert killer.has_killed
     assert together.plan.digest == alone.plan.digest
 
@@ -69,7 +69,8 @@ def test_thresholds_on_the_cluster(cluster, tmp_path: Path, objective: str) -> N
 )
 def test_fleets_on_the_cluster(cluster, tmp_path: Path, seen: str) -> None:
     """An executor killed while pairs are chosen, or while they are placed: the digest of one process."""
-    problem = provision.Problem(generate(twitter(0.02), tmp_path / "workload"), threshold=100, peak_factor=20_000)
+    workload = generate(twitter(0.02), tmp_path / "workload")
+    problem = provision.Problem(workload, ["paper-2013/c3.large"], threshold=100, peak_factor=20_000)
     alone = provision.solve(problem)
     assert alone.plan.decisions(provision.VMS).num_rows > 20
     with Killer(lambda: bool(list(tmp_path.glob(seen)))) as killer:
@@ -89,6 +90,19 @@ def test_overlays_on_the_cluster(cluster, tmp_path: Path) -> None:
     assert killer.has_killed
     assert together.plan.digest == alone.plan.digest
     assert overlay.verify(problem, together.plan, cluster).ok
+
+
+def test_assignments_on_the_cluster(cluster, tmp_path: Path) -> None:
+    """An executor killed when the first assignments are on disk, before all are verified: the digest of one process."""
+    workload = generate(content_newsgroups(400_000, 60), tmp_path / "workload", spark=cluster)
+    asked = {"max_delay": "0.3", "load": 2, "max_load": 3}
+    alone = assign.solve(assign.Problem(workload, **asked), "gr-star")
+    problem = assign.Problem(workload, **asked)
+    with Killer(lambda: bool(list(tmp_path.glob(".plan.*/decisions/assignments/*.parquet")))) as killer:
+        together = assign.solve(problem, "gr-star", out=tmp_path / "plan", spark=cluster)
+    assert killer.has_killed
+    assert together.plan.digest == alone.plan.digest
+    assert assign.verify(problem, together.plan, cluster).ok
 
 
 class Killer:

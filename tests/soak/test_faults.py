@@ -78,6 +78,7 @@ def test_interrupting_cleans_up(tmp_path: Path, master: str | None, number: int)
     os.kill(process.pid, number)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
+    assert "pubplan: interrupted; nothing was written." in errors
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
     assert_all_gone(children)
@@ -115,6 +116,23 @@ def test_kill_9_at_many_moments_of_planning(tmp_path: Path) -> None:
     assert not (tmp_path / "plan-0").exists(), "the first kill came too late to mean anything"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["interrupt", "terminate"])
+def test_interrupting_a_solver(tmp_path: Path, number: int) -> None:
+    """A signal in the middle of a linear program ends within seconds and leaves no plan."""
+    workload = pubplan.generate.generate(pubplan.generate.spotify(0.01), tmp_path / "workload")
+    options = ["--threshold", 276, "--capacity", "10%", "--objective", "b3m", "--method", "exact"]
+    process = start("select", workload.path, *options, "--out", tmp_path / "plan")
+    assert process.stderr is not None
+    while "searching all plans" not in process.stderr.readline():
+        assert process.poll() is None
+    time.sleep(3)
+    os.kill(process.pid, number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert "pubplan: interrupted; nothing was written." in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["workload"]
+
+
 @pytest.mark.parametrize(
     "stage",
     ["starting Spark", "counting events", "cleaning subscriptions", "grouping by subscriber", "writing interests"],
@@ -142,6 +160,7 @@ def test_interrupting_an_ingest(tmp_path: Path, stage: str) -> None:
     os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
+    assert "pubplan: interrupted; nothing was written." in errors
     assert "Traceback" not in errors
     assert "py4j" not in errors
     assert sorted(path.name for path in tmp_path.iterdir()) == ["raw", "tmp"]

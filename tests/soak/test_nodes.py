@@ -8,9 +8,9 @@ import pytest
 
 import pubplan
 from pubplan.problems.overlay import Problem, solve
-from pubplan.reproduce.overlay_figures import by_nodes
-from pubplan.reproduce.overlay_runs import DCB_M, DCBR_M, GM_M
-from pubplan.reproduce.overlay_sweeps import Bench
+from pubplan.reproduce.overlay.figures import by_nodes
+from pubplan.reproduce.overlay.runs import DCB_M, DCBR_M, GM_M
+from pubplan.reproduce.overlay.sweeps import Bench
 
 pytestmark = pytest.mark.soak
 
@@ -29,7 +29,7 @@ def test_several_blocks_of_nodes(tmp_path: Path) -> None:
 def test_reproduce_with_8000_nodes() -> None:
     """Fig. 7 has a point with 8000 nodes at the smallest scale, with low degrees and a sentence about times."""
     degrees, _, times = by_nodes(Bench(0.001, 0))
-    assert degrees.at == times.at == (100, 8000)
+    assert degrees.x_values == times.x_values == (100, 8000)
     at_8000 = {line.name: line.values[-1] for line in degrees.lines}
     assert at_8000[GM_M] <= at_8000[DCB_M] <= at_8000[DCBR_M] <= at_8000[GM_M] + 3
     assert any(note.startswith("With 8,000 nodes: GM-M") for note in times.notes)

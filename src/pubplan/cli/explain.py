@@ -1,71 +1,67 @@
-"""``pubplan explain``: why a plan does with one thing what it does."""
+"""``pubplan explain``: why a plan decides about one thing as it does."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pubplan.cli.options import Conf, Json, Master, PlanPath, Quiet
+from pubplan.cli.options import Conf, Json, Master, PlanPath, Quiet, WorkloadOption
+from pubplan.cli.plan import request_of
+from pubplan.cli.signature import REQUIRED, with_signature
+from pubplan.problems import FAMILIES
+
+SHARED: Mapping[str, tuple[Any, Any]] = {
+    "workload": (WorkloadOption, None),
+    "quiet": (Quiet, False),
+    "json": (Json, False),
+    "master": (Master, None),
+    "conf": (Conf, None),
+}
 
 
-def explain(
-    plan: PlanPath,
-    topic: Annotated[
-        str | None,
-        typer.Option(
-            "--topic", metavar="ID", help="Why is this topic served, or not, and where? How does it get to everybody?"
-        ),
-    ] = None,
-    subscriber: Annotated[
-        str | None, typer.Option("--subscriber", metavar="ID", help="Why is this subscriber satisfied, or not?")
-    ] = None,
-    vm: Annotated[
-        str | None, typer.Option("--vm", metavar="N", help="What does this VM carry, and could it be spared?")
-    ] = None,
-    node: Annotated[str | None, typer.Option("--node", metavar="ID", help="Why has this node so many links?")] = None,
-    link: Annotated[
-        str | None, typer.Option("--link", metavar="ID,ID", help="Why are these nodes linked, and what goes this way?")
-    ] = None,
-    workload: Annotated[
-        Path | None,
-        typer.Option(
-            "--workload", metavar="DIR", help="The workload it was made for, if it is no longer where it was."
-        ),
-    ] = None,
-    quiet: Quiet = False,
-    json: Json = False,
-    master: Master = None,
-    conf: Conf = None,
+def explain_command() -> Callable[..., None]:
+    """The function behind ``pubplan explain``: an option for every kind of thing that a family explains."""
+
+    def command(plan: Path, **given: Any) -> None:
+        shared = {name: given.pop(name) for name in SHARED}
+        _explain(plan, given, **shared)
+
+    ordered = {"plan": (PlanPath, REQUIRED), **_options(), **SHARED}
+    return with_signature(command, "explain", "Explain one decision of a plan in numbers.", ordered)
+
+
+def _options() -> dict[str, tuple[Any, Any]]:
+    """An option per kind of thing; where several families explain it, the help has a question of each."""
+    questions: dict[str, list[str]] = {}
+    metavars: dict[str, str] = {}
+    for family in FAMILIES:
+        for kind, explainable in request_of(family).explainables.items():
+            questions.setdefault(kind, []).append(f"{explainable.help} ({family})")
+            metavars[kind] = explainable.metavar
+    return {
+        kind: (Annotated[str | None, typer.Option(f"--{kind}", metavar=metavars[kind], help=" ".join(asked))], None)
+        for kind, asked in questions.items()
+    }
+
+
+def _explain(
+    plan: Path,
+    given: Mapping[str, str | None],
+    *,
+    workload: Path | None,
+    quiet: bool,
+    json: bool,
+    master: str | None,
+    conf: list[str] | None,
 ) -> None:
-    """Explain one decision of a plan in numbers."""
+    from pubplan.api import explain
     from pubplan.cli.progress import showing_progress
-    from pubplan.cli.session import maybe_spark
+    from pubplan.cli.session import parse_conf
     from pubplan.cli.show import answer
-    from pubplan.errors import InputError, one_line
-    from pubplan.planning import check_answers, check_fresh, read_plan
-    from pubplan.problems import family_named, problem_of
-    from pubplan.workload import read_workload
 
-    read = read_plan(plan)
-    read.check()
-    family = family_named(read.family)
-    named = {"topic": topic, "subscriber": subscriber, "vm": vm, "node": node, "link": link}
-    asked = {kind: name for kind, name in named.items() if name is not None}
-    if len(asked) != 1:
-        kinds = " or ".join(f"--{kind}" for kind in family.explain)
-        raise InputError(f"Name one thing to explain: {kinds}.")
-    kind, name = next(iter(asked.items()))
-    if kind not in family.explain:
-        raise InputError(f"Plans of {family.name} explain {', '.join(family.explain)}, not {kind}.")
-    place = workload or read.workload_path()
-    if place is None:
-        raise InputError(f"{plan} does not know where its workload is: pass --workload.")
-    opened = read_workload(place)
-    check_fresh(read, opened)
-    problem = problem_of(read, opened)
-    check_answers(family, problem, read)
-    with showing_progress(quiet), maybe_spark(master, conf, len(opened.interests_blocks)) as spark:
-        found = family.explain[kind](problem, read, name, spark)
-    answer(dict(found.facts), "\n".join(one_line(line, longest=1000) for line in found.sentences), json)
+    with showing_progress(quiet):
+        explanation = explain(plan, **given, workload=workload, master=master, conf=parse_conf(conf or []))
+    answer(dict(explanation.facts), str(explanation), json)

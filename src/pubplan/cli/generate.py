@@ -3,44 +3,46 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pubplan.cli.options import Conf, Json, Master, Out, Quiet, Replace, Seed
-
-if TYPE_CHECKING:
-    from pubplan.generate import Shape
+from pubplan.cli.generate_content import content_adversarial, content_feeds, content_hotspots, content_newsgroups
+from pubplan.cli.options import Conf, Json, Master, Out, Quiet, Raw, Replace, Seed, scale_number, whole_number
+from pubplan.cli.write_shape import given, write_shape
 
 app = typer.Typer(no_args_is_help=True, help="Write a synthetic workload.", rich_markup_mode=None)
 
-Scale = Annotated[float, typer.Option("--scale", help="Share of the trace's topics and subscribers, 0.001 to 1.")]
-Nodes = Annotated[int, typer.Option("--nodes", help="Number of nodes (subscribers).")]
-Raw = Annotated[
-    Path | None,
-    typer.Option("--raw", metavar="DIR", help="Also write the raw trace that 'pubplan ingest' makes it from."),
+Scale = Annotated[
+    float,
+    typer.Option(
+        "--scale",
+        parser=scale_number,
+        metavar="SHARE",
+        help="Share of the trace's topics and subscribers, 0.1% to 100%, or 0.001 to 1.",
+    ),
 ]
+Nodes = Annotated[int, typer.Option("--nodes", parser=whole_number, metavar="N", help="Number of nodes (subscribers).")]
 RawRates = Annotated[
     bool,
-    typer.Option("--raw-rates", help="In the raw trace, rates instead of events: large shapes have billions."),
+    typer.Option("--raw-rates", help="Write rates instead of events, of which large shapes have billions, with --raw."),
 ]
-Topics = Annotated[int, typer.Option("--topics", help="Number of topics.")]
+Topics = Annotated[int, typer.Option("--topics", parser=whole_number, metavar="N", help="Number of topics.")]
 TopicsPerNode = Annotated[
     str | None,
     typer.Option(
         "--sizes",
-        metavar="FEWEST-MOST",
+        metavar="MIN-MAX",
         help="Topics per node, every number between the two equally likely. Default: 10-90.",
     ),
 ]
 Exponent = Annotated[float | None, typer.Option("--exponent", help="Exponent of the Zipf distribution. Default: 2.")]
 DecayRate = Annotated[
-    float | None, typer.Option("--rate", help="By which topics become less likely, from one to the next. Default: 0.1.")
+    float | None, typer.Option("--rate", help="Decay of the exponential distribution of topics. Default: 0.1.")
 ]
 
 
-def _trace_command(name: str, told: str) -> None:
+def _trace_command(name: str, summary: str) -> None:
     """Add the command of a shape of a trace."""
 
     def command(
@@ -58,18 +60,20 @@ def _trace_command(name: str, told: str) -> None:
         from pubplan import generate
 
         shape = getattr(generate, name)(scale, seed)
-        _write(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
+        write_shape(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
 
-    app.command(name, help=told)(command)
+    app.command(name, help=summary)(command)
 
 
 _trace_command(
-    "spotify", "Shaped like a ten-day Spotify trace: 1.1 M topics, 4.9 M subscribers, 12 M pairs at scale 1."
+    "spotify", "Shaped like a ten-day Spotify trace: 1.1 M topics, 4.9 M subscribers, 12 M interests at scale 1."
 )
-_trace_command("twitter", "Shaped like a ten-day Twitter trace: 8 M topics, 30 M subscribers, 683 M pairs at scale 1.")
+_trace_command(
+    "twitter", "Shaped like a ten-day Twitter trace: 8 M topics, 30 M subscribers, 683 M interests at scale 1."
+)
 
 
-@app.command("uniform", help="Nodes with some dozen topics each, every topic equally likely.")
+@app.command("uniform", help="Nodes with a few dozen topics each, every topic equally likely.")
 def uniform(
     out: Out,
     nodes: Nodes = 4000,
@@ -86,11 +90,13 @@ def uniform(
 ) -> None:
     from pubplan.generate import uniform as shape_of
 
-    shape = shape_of(nodes, topics, seed, **_given(sizes=_sizes(sizes)))
-    _write(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
+    shape = shape_of(nodes, topics, seed, **given(sizes=_sizes(sizes)))
+    write_shape(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
 
 
-@app.command("zipf", help="Nodes with some dozen topics each, topic i with probability proportional to 1 / i^exponent.")
+@app.command(
+    "zipf", help="Nodes with a few dozen topics each, topic i with probability proportional to 1 / i^exponent."
+)
 def zipf(
     out: Out,
     nodes: Nodes = 4000,
@@ -108,12 +114,12 @@ def zipf(
 ) -> None:
     from pubplan.generate import zipf as shape_of
 
-    shape = shape_of(nodes, topics, seed, **_given(sizes=_sizes(sizes), exponent=exponent))
-    _write(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
+    shape = shape_of(nodes, topics, seed, **given(sizes=_sizes(sizes), exponent=exponent))
+    write_shape(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
 
 
 @app.command(
-    "exponential", help="Nodes with some dozen topics each, topic i with probability proportional to exp(-rate i)."
+    "exponential", help="Nodes with a few dozen topics each, topic i with probability proportional to exp(-rate i)."
 )
 def exponential(
     out: Out,
@@ -132,13 +138,8 @@ def exponential(
 ) -> None:
     from pubplan.generate import exponential as shape_of
 
-    shape = shape_of(nodes, topics, seed, **_given(sizes=_sizes(sizes), rate=rate))
-    _write(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """Options that were given; the others stay as the shape has them."""
-    return {name: value for name, value in options.items() if value is not None}
+    shape = shape_of(nodes, topics, seed, **given(sizes=_sizes(sizes), rate=rate))
+    write_shape(shape, out, raw, raw_rates, replace, quiet, json, master, conf)
 
 
 def _sizes(text: str | None) -> tuple[int, int] | None:
@@ -153,41 +154,5 @@ def _sizes(text: str | None) -> tuple[int, int] | None:
     return int(match[1]), int(match[2] or match[1])
 
 
-def _write(
-    shape: Shape,
-    out: Path,
-    raw: Path | None,
-    raw_rates: bool,
-    replace: bool,
-    quiet: bool,
-    json: bool,
-    master: str | None,
-    conf: list[str] | None,
-) -> None:
-    from pubplan.cli.progress import showing_progress
-    from pubplan.cli.session import maybe_spark
-    from pubplan.cli.show import answer
-    from pubplan.engine import check_apart, check_free, num_blocks
-    from pubplan.generate import generate, write_raw
-    from pubplan.generate.raw import INGEST
-    from pubplan.workload import MANIFEST
-
-    check_free(out, marker=MANIFEST, replace=replace)
-    if raw is not None:
-        check_apart(raw, out)
-        check_free(raw, marker=INGEST, replace=replace)
-
-    with showing_progress(quiet), maybe_spark(master, conf, num_blocks(shape.num_subscribers)) as spark:
-        workload = generate(shape, out, replace=replace, spark=spark)
-        if raw is not None:
-            write_raw(shape, raw, with_events=not raw_rates, replace=replace, spark=spark)
-    counts = workload.counts
-    text = (
-        f"{counts.topics:,} topics, {counts.subscribers:,} subscribers, {counts.pairs:,} interests; serving everything "
-        f"costs {workload.totals.cost:,} deliveries per window.\nWritten to {out}"
-    )
-    if raw is not None:
-        traffic = "rates" if raw_rates else "events"
-        text += f"\nIts raw trace is in {raw}: pubplan ingest --parameters {raw / INGEST} --{traffic} {raw / traffic} "
-        text += f"--subscriptions {raw / 'subscriptions'} --out DIR"
-    answer(workload.manifest.to_dict(), text, json)
+for _command in (content_newsgroups, content_feeds, content_hotspots, content_adversarial):
+    app.command(_command.__name__.replace("_", "-"))(_command)

@@ -7,15 +7,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pubplan.cli.options import Conf, Json, Master, Out, Quiet, Replace
+from pubplan.cli.ingest_content import content_sentences, is_about_content, texts_of
+from pubplan.cli.ingest_options import (
+    KINDS,
+    TEXT_OPTIONS,
+    AttributeOption,
+    Brokers,
+    CellsOption,
+    Clients,
+    GridOption,
+    Latencies,
+    LatencyUnit,
+    Messages,
+    Sites,
+    assignments,
+    per_source,
+)
+from pubplan.cli.options import Conf, Json, Master, Out, Quiet, Replace, whole_number
 
 if TYPE_CHECKING:
-    from pubplan.pipeline import Ingest, Source
     from pubplan.workload import Workload
 
-_KINDS = ("events", "rates", "subscriptions", "follows")
-_TEXT = ("format", "delimiter", "quote", "escape", "encoding")
-"""Options that hold for all sources, or for one: ``--format csv``, ``--format events=csv``."""
+_PLAIN = (
+    "event-id",
+    "timestamp-unit",
+    "window-start",
+    "window-end",
+    "message-bytes",
+    "keep-unknown",
+    "max-rejected",
+    "timeless",
+    "wildcards",
+    "latency-unit",
+)
+"""Options that are arguments of the function."""
 
 
 def ingest(
@@ -33,6 +58,15 @@ def ingest(
     follows: Annotated[
         str | None, typer.Option("--follows", metavar="PATH", help="A follow graph: follower, followee.")
     ] = None,
+    clients: Clients = None,
+    brokers: Brokers = None,
+    sites: Sites = None,
+    latencies: Latencies = None,
+    messages: Messages = None,
+    attribute: AttributeOption = None,
+    grid: GridOption = None,
+    cells: CellsOption = None,
+    latency_unit: LatencyUnit = None,
     format: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,30 +77,42 @@ def ingest(
     ] = None,
     delimiter: Annotated[
         list[str] | None,
-        typer.Option("--delimiter", metavar="[SOURCE=]CHAR", help="Between the fields of CSV; 'tab' for a tab."),
+        typer.Option(
+            "--delimiter", metavar="[SOURCE=]CHAR", help="Character between the fields of CSV; 'tab' for a tab."
+        ),
     ] = None,
     quote: Annotated[
         list[str] | None,
         typer.Option(
-            "--quote", metavar="[SOURCE=]CHAR", help="Around the fields of CSV; none where quotes are letters."
+            "--quote", metavar="[SOURCE=]CHAR", help="Character around the fields of CSV; none if quotes mean nothing."
         ),
     ] = None,
     escape: Annotated[
         list[str] | None,
-        typer.Option("--escape", metavar="[SOURCE=]CHAR", help="Before a quote inside quotes, unless it is doubled."),
+        typer.Option(
+            "--escape",
+            metavar="[SOURCE=]CHAR",
+            help="Character before a quote inside quotes; default: quotes are doubled.",
+        ),
     ] = None,
     encoding: Annotated[
         list[str] | None,
-        typer.Option("--encoding", metavar="[SOURCE=]NAME", help="Of text; default UTF-8, or its byte order mark."),
+        typer.Option(
+            "--encoding", metavar="[SOURCE=]NAME", help="Text encoding; default: by the byte order mark, else UTF-8."
+        ),
     ] = None,
     multiline: Annotated[bool, typer.Option("--multiline", help="Quoted fields of CSV may hold line breaks.")] = False,
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", metavar="SOURCE.NAME=COLUMN", help="Where a column is called otherwise; repeatable."),
+        typer.Option(
+            "--column", metavar="SOURCE.NAME=COLUMN", help="Map an input column, e.g. events.topic=artist; repeatable."
+        ),
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", metavar="SOURCE.KEY=VALUE", help="For Spark's reader of that source; repeatable."),
+        typer.Option(
+            "--option", metavar="SOURCE.KEY=VALUE", help="Option for Spark's reader of that source; repeatable."
+        ),
     ] = None,
     no_header: Annotated[
         bool, typer.Option("--no-header", help="CSV and TSV files begin with data; their columns are _c0, _c1, …")
@@ -75,7 +121,7 @@ def ingest(
         str | None, typer.Option("--event-id", metavar="COLUMN", help="Count events with the same id once.")
     ] = None,
     timestamp_unit: Annotated[
-        str | None, typer.Option("--timestamp-unit", help="Of numeric timestamps: s (the default), ms, us or ns.")
+        str | None, typer.Option("--timestamp-unit", help="Unit of numeric timestamps: s (the default), ms, us or ns.")
     ] = None,
     window_start: Annotated[
         str | None, typer.Option("--window-start", metavar="TIME", help="ISO 8601; default: the first event.")
@@ -84,7 +130,10 @@ def ingest(
         str | None, typer.Option("--window-end", metavar="TIME", help="ISO 8601, exclusive; default: the last event.")
     ] = None,
     message_bytes: Annotated[
-        int | None, typer.Option("--message-bytes", help="Message size where none is given; default 200.")
+        int | None,
+        typer.Option(
+            "--message-bytes", parser=whole_number, metavar="N", help="Message size where none is given; default 200."
+        ),
     ] = None,
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="Give topics that only subscriptions name the rate 0.")
@@ -94,7 +143,10 @@ def ingest(
         typer.Option("--wildcards", help="Expand the wildcards of nats or mqtt subscriptions over the known topics."),
     ] = None,
     max_rejected: Annotated[
-        float | None, typer.Option("--max-rejected", help="Share of rejected rows that is an error; default 0.05.")
+        str | None,
+        typer.Option(
+            "--max-rejected", metavar="SHARE", help="Largest share of rejected rows that is not an error; default 5%."
+        ),
     ] = None,
     parameters: Annotated[
         Path | None,
@@ -106,19 +158,29 @@ def ingest(
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Read events or rates, and subscriptions or follows, clean them on Spark, and write a workload."""
+    """Read raw tables, clean them on Spark, and write a workload.
+
+    Events or rates, and subscriptions or follows make a topic workload; clients and brokers a content workload.
+    """
+    from pubplan import api
     from pubplan.cli.progress import showing_progress
-    from pubplan.cli.session import started_spark
+    from pubplan.cli.session import parse_conf
     from pubplan.cli.show import answer
-    from pubplan.engine import check_apart, check_free
-    from pubplan.pipeline import ingest as run
-    from pubplan.workload import MANIFEST
 
     given = {
         "events": events,
         "rates": rates,
         "subscriptions": subscriptions,
         "follows": follows,
+        "clients": clients,
+        "brokers": brokers,
+        "sites": sites,
+        "latencies": latencies,
+        "messages": messages,
+        "attribute": attribute,
+        "grid": grid,
+        "cells": cells,
+        "latency-unit": latency_unit,
         "no-header": no_header or None,
         "multiline": multiline or None,
         "wildcards": wildcards,
@@ -130,17 +192,18 @@ def ingest(
         "keep-unknown": keep_unknown or None,
         "max-rejected": max_rejected,
     }
-    texts = dict(zip(_TEXT, (format, delimiter, quote, escape, encoding), strict=True))
-    job = _job(
-        _options(parameters, given),
-        _assignments("--column", column),
-        _assignments("--option", option),
-        {name: _per_source(values) for name, values in texts.items()},
+    texts = dict(zip(TEXT_OPTIONS, (format, delimiter, quote, escape, encoding), strict=True))
+    options = _options(parameters, given)
+    run = api.ingest_content if is_about_content(options) else api.ingest
+    arguments = _arguments(
+        options,
+        assignments("--column", column),
+        assignments("--option", option),
+        {name: per_source(values) for name, values in texts.items()},
     )
-    check_apart(out, *(Path(source.path) for source in (job.traffic, job.audience)))
-    check_free(out, marker=MANIFEST, replace=replace)
-    with showing_progress(quiet), started_spark(master, conf) as spark:
-        workload = run(spark, job, out, replace=replace)
+    settings = parse_conf(conf or [])
+    with showing_progress(quiet):
+        workload = run(out, **arguments, replace=replace, master=master, conf=settings)
     answer(workload.manifest.to_dict(), _sentences(workload, out), json)
 
 
@@ -148,80 +211,63 @@ def _options(path: Path | None, given: dict[str, Any]) -> dict[str, Any]:
     from pubplan.planning import read_parameters
 
     known: dict[str, tuple[type, ...]] = {
-        **dict.fromkeys((*_TEXT, "event-id", "timestamp-unit", "window-start", "window-end", "wildcards"), (str,)),
+        **dict.fromkeys((*TEXT_OPTIONS, "event-id", "wildcards", "window-start", "window-end"), (str,)),
+        **dict.fromkeys(("timestamp-unit", "latency-unit"), (str,)),
         **dict.fromkeys(("no-header", "multiline", "keep-unknown", "timeless"), (bool,)),
-        **dict.fromkeys(_KINDS, (str, dict)),
+        **dict.fromkeys(KINDS, (str, dict)),
+        **dict.fromkeys(("attribute", "grid", "cells"), (str, list)),
         "message-bytes": (int,),
-        "max-rejected": (int, float),
+        "max-rejected": (str, int, float),
     }
     from_file = read_parameters(path, "ingest", known) if path is not None else {}
     return from_file | {name: value for name, value in given.items() if value is not None}
 
 
-def _assignments(flag: str, values: list[str] | None) -> dict[str, dict[str, str]]:
-    """``["events.topic=artist"]`` as ``{"events": {"topic": "artist"}}``."""
-    from pubplan.errors import InputError
-
-    parsed: dict[str, dict[str, str]] = {}
-    for value in values or []:
-        place, equals, text = value.partition("=")
-        kind, dot, name = place.partition(".")
-        if not equals or not dot or not name or kind not in _KINDS:
-            raise InputError(f"{flag} takes SOURCE.NAME=VALUE with a source of {', '.join(_KINDS)}, not '{value}'.")
-        parsed.setdefault(kind, {})[name] = text
-    return parsed
-
-
-def _per_source(values: list[str] | None) -> dict[str, str]:
-    """``["csv", "events=json"]`` as ``{"": "csv", "events": "json"}``."""
-    parsed = {}
-    for value in values or []:
-        kind, equals, text = value.partition("=")
-        is_for_one = bool(equals) and kind in _KINDS
-        parsed[kind if is_for_one else ""] = text if is_for_one else value
-    return parsed
-
-
-def _job(
+def _arguments(
     options: dict[str, Any],
     columns: dict[str, dict[str, str]],
     readers: dict[str, dict[str, str]],
     texts: dict[str, dict[str, str]],
-) -> Ingest:
-    from pubplan.errors import InputError
-    from pubplan.pipeline import Ingest, TimeWindow
-
-    chosen = []
-    for pair in (("events", "rates"), ("subscriptions", "follows")):
-        there = [kind for kind in pair if kind in options]
-        if len(there) != 1:
-            found = "both" if there else "neither"
-            raise InputError(f"Ingest needs either --{pair[0]} or --{pair[1]}; {found} given.")
-        kind = there[0]
-        named = {name: values.get(kind, values.get("")) for name, values in texts.items()}
-        chosen.append(_source(kind, options, columns.get(kind, {}), readers.get(kind, {}), named))
-    extra = {
-        name.replace("-", "_"): options[name]
-        for name in ("timestamp-unit", "message-bytes", "keep-unknown", "max-rejected", "timeless", "wildcards")
-        if name in options
+) -> dict[str, Any]:
+    """What the command line and the file say, as arguments of the function; the command line wins."""
+    tables = {kind: _table(kind, options[kind]) for kind in KINDS if kind in options}
+    arguments: dict[str, Any] = {kind: table["path"] for kind, table in tables.items()}
+    arguments |= {name.replace("-", "_"): options[name] for name in _PLAIN if name in options}
+    arguments |= {name: texts_of(options, name) for name in ("attribute", "grid", "cells") if name in options}
+    if "max_rejected" in arguments:
+        arguments["max_rejected"] = _max_rejected(arguments["max_rejected"])
+    for name, given in texts.items():
+        arguments[name] = {
+            kind: given.get(kind, given.get("")) or table.get(name) or options.get(name)
+            for kind, table in tables.items()
+        }
+    has_header, multiline = not options.get("no-header", False), options.get("multiline", False)
+    return {
+        **arguments,
+        "columns": {kind: {**table.get("columns", {}), **columns.get(kind, {})} for kind, table in tables.items()},
+        "options": {kind: {**table.get("options", {}), **readers.get(kind, {})} for kind, table in tables.items()},
+        "header": {kind: table.get("header", has_header) for kind, table in tables.items()},
+        "multiline": {kind: table.get("multiline", multiline) for kind, table in tables.items()},
     }
-    window = TimeWindow.parse(options.get("window-start"), options.get("window-end"))
-    return Ingest(chosen[0], chosen[1], window, **extra)
 
 
-def _source(
-    kind: Any,
-    options: dict[str, Any],
-    columns: dict[str, str],
-    readers: dict[str, str],
-    texts: dict[str, str | None],
-) -> Source:
+def _max_rejected(given: object) -> float:
+    from pubplan.errors import InputError, one_line
+    from pubplan.quantities import share_fraction, share_hint, share_text
+
+    share = share_text(given)
+    if share is None or share_fraction(share) > 1:
+        raise InputError(f"--max-rejected is a share such as 5%, not '{one_line(str(given))}'.{share_hint(given)}")
+    return float(share_fraction(share))
+
+
+def _table(kind: str, given: Any) -> dict[str, Any]:
+    """What a file says about a source: its path, or a table with that and more."""
     from pubplan.errors import InputError, unknown_name
-    from pubplan.pipeline import Source
 
-    table = options[kind] if isinstance(options[kind], dict) else {"path": options[kind]}
+    table = given if isinstance(given, dict) else {"path": given}
     known = {
-        **dict.fromkeys(("path", *_TEXT), str),
+        **dict.fromkeys(("path", *TEXT_OPTIONS), str),
         **dict.fromkeys(("columns", "options"), dict),
         **dict.fromkeys(("header", "multiline"), bool),
     }
@@ -232,23 +278,12 @@ def _source(
             raise InputError(f"Table [ingest.{kind}]: {name} is a {known[name].__name__}, not {value!r}.")
     if "path" not in table:
         raise InputError(f"Table [ingest.{kind}] has no path.")
-    mapped = {**table.get("columns", {}), **columns}
-    if kind == "events" and options.get("event-id"):
-        mapped["event"] = options["event-id"]
-    return Source(
-        kind,
-        str(table["path"]),
-        columns=mapped,
-        options={**table.get("options", {}), **readers},
-        has_header=table.get("header", not options.get("no-header", False)),
-        multiline=bool(table.get("multiline", options.get("multiline", False))),
-        **{name: texts[name] or table.get(name) or options.get(name) for name in _TEXT},
-    )
+    return table
 
 
 def _sentences(workload: Workload, out: Path) -> str:
-    counts, window = workload.counts, workload.manifest.window
-    lines = [f"{counts.topics:,} topics, {counts.subscribers:,} subscribers, {counts.pairs:,} interests."]
+    window = workload.manifest.window
+    lines = [f"{workload.summary()}."]
     if window.seconds is not None:
         lines.append(f"Window: {window.start} to {window.end} ({window.seconds:,.0f} s).")
     for source in workload.manifest.sources:
@@ -263,4 +298,5 @@ def _sentences(workload: Workload, out: Path) -> str:
             lines.append(
                 f"  {wild['subscriptions']:,} wildcards were expanded to {wild['expanded_to']:,} subscriptions."
             )
+        lines += content_sentences(source)
     return "\n".join([*lines, f"Written to {out}"])

@@ -2,52 +2,60 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Sequence
-from types import FrameType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import typer
 
 from pubplan import __version__
 from pubplan.cli import (
+    catalogues,
     describe,
     diff,
+    display,
     explain,
+    export,
     generate,
     ingest,
     methods,
-    overlay,
-    provision,
     report,
     reproduce,
-    select,
     verify,
 )
-from pubplan.errors import Infeasible, InputError, PubplanError, StalePlan, VerificationFailed
+from pubplan.cli import compile as compilation
+from pubplan.cli.failures import fail, fail_interrupted, fail_usage
+from pubplan.cli.guide import SUMMARIES, Command, examples_of
+from pubplan.cli.interruption import INTERRUPTED, exit_code, listen, sentence
+from pubplan.cli.plan import plan_command
+from pubplan.errors import PubplanError
+from pubplan.problems import FAMILIES
 
-EXIT_CODES: dict[type[PubplanError], int] = {
-    InputError: 2,
-    Infeasible: 3,
-    VerificationFailed: 4,
-    StalePlan: 5,
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(generate.app, name="generate", short_help=SUMMARIES["generate"])
+
+COMMANDS: Mapping[str, Callable[..., None]] = {
+    "ingest": ingest.ingest,
+    "describe": describe.describe,
+    **{family: plan_command(family) for family in FAMILIES},
+    "show": display.show,
+    "verify": verify.verify,
+    "explain": explain.explain_command(),
+    "diff": diff.diff,
+    "export": export.export,
+    "report": report.report,
+    "reproduce": reproduce.reproduce,
+    "methods": methods.methods,
+    "catalogues": catalogues.catalogues,
+    "compile": compilation.compile_kernels,
 }
-UNEXPECTED = 1
-
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-app.add_typer(generate.app, name="generate")
-app.command()(ingest.ingest)
-app.command()(describe.describe)
-app.command()(select.select)
-app.command()(provision.provision)
-app.command()(overlay.overlay)
-app.command()(verify.verify)
-app.command()(explain.explain)
-app.command()(diff.diff)
-app.command()(report.report)
-app.command()(reproduce.reproduce)
-app.command()(methods.methods)
+for name, command in COMMANDS.items():
+    app.command(name, cls=Command, short_help=SUMMARIES.get(name), epilog=examples_of(name))(command)
 
 
 def _version(asked: bool) -> None:
@@ -70,25 +78,15 @@ def run(arguments: Sequence[str]) -> int:
     try:
         typer.main.get_command(app)(args=list(arguments), prog_name="pubplan")
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else UNEXPECTED
-    except PubplanError as error:
-        print(f"pubplan: {error}", file=sys.stderr)
-        return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), UNEXPECTED)
-    except OSError as error:
-        place = f" ({error.filename})" if error.filename else ""
-        print(f"pubplan: {error.strerror or error}{place}.", file=sys.stderr)
-        return EXIT_CODES[InputError]
-    except MemoryError:
-        print("pubplan: not enough memory for this.", file=sys.stderr)
-        return UNEXPECTED
+        if end.code == INTERRUPTED:
+            return fail_interrupted(sentence(), exit_code(), arguments)
+        return fail_usage(end, arguments)
+    except (PubplanError, OSError, MemoryError) as error:
+        return fail(error, arguments)
     return 0
 
 
 def main() -> None:
     """The entry point of the ``pubplan`` command."""
-    signal.signal(signal.SIGTERM, _terminate)
+    listen()
     sys.exit(run(sys.argv[1:]))
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+
+from pubplan.errors import InputError, one_line, unknown_name
 
 if TYPE_CHECKING:
     from pubplan.planning import Method
@@ -54,7 +56,7 @@ class Parameter:
         return {"type": self.type_name, "default": self.default, "help": self.help}
 
 
-def parameters_of(method: Method) -> dict[str, Parameter]:
+def parameters_of(method: Method[Any, Any]) -> dict[str, Parameter]:
     """The parameters of a method by name."""
     hints = get_type_hints(method.parameters)
     parameters = {}
@@ -65,30 +67,13 @@ def parameters_of(method: Method) -> dict[str, Parameter]:
     return parameters
 
 
-def set_parameters(
-    method: Method, options: dict[str, Any], given: Iterable[str] | None, others: Mapping[str, Any] | None = None
-) -> None:
-    """Put what ``--set`` and options such as ``--eta`` give into the method's table of the options, where it beats the
-    file's.
+def parse_settings(method: Method[Any, Any], given: Iterable[str]) -> dict[str, Any]:
+    """The values that ``--set NAME=VALUE`` gives to a method's parameters.
 
     Raises:
         InputError: a name is unknown or given twice, or a value is refused.
     """
-    from pubplan.planning import make_parameters
-
-    values = {name: value for name, value in (others or {}).items() if value is not None}
-    for name, value in _parsed(method, given or []):
-        if name in values:
-            _refuse(f"{name} is given twice.")
-        values[name] = value
-    options[method.name] = {**options.get(method.name, {}), **values}
-    make_parameters(method.parameters, options[method.name], f"method {method.name}")
-
-
-def _parsed(method: Method, given: Iterable[str]) -> Iterable[tuple[str, Any]]:
-    from pubplan.errors import one_line, unknown_name
-
-    known = parameters_of(method)
+    known, settings = parameters_of(method), {}
     for text in given:
         name, has_value, value = text.partition("=")
         if not has_value:
@@ -97,15 +82,16 @@ def _parsed(method: Method, given: Iterable[str]) -> Iterable[tuple[str, Any]]:
             _refuse(f"method {method.name} has no parameters to set.")
         if name not in known:
             _refuse(f"method {method.name}: " + unknown_name("parameter", one_line(name), known))
+        if name in settings:
+            _refuse(f"{name} is given twice.")
         try:
-            yield name, known[name].value_of(value)
+            settings[name] = known[name].value_of(value)
         except ValueError as error:
             _refuse(f"method {method.name}: {one_line(str(error))}")
+    return settings
 
 
 def _refuse(sentence: str) -> NoReturn:
-    from pubplan.errors import InputError
-
     raise InputError(sentence)
 
 

@@ -1,4 +1,4 @@
-"""When a command starts Spark."""
+"""When a command starts Spark, and the settings that it is given."""
 
 from __future__ import annotations
 
@@ -6,27 +6,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pubplan.engine import parse_conf, spark_session
+from pubplan.api import session
+from pubplan.errors import InputError
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
-
-SPARK_PAYS_FROM_BLOCKS = 128
-"""Starting Spark takes as long as a hundred blocks of planning work in this process."""
-
-
-@contextmanager
-def started_spark(master: str | None, conf: list[str] | None) -> Iterator[SparkSession]:
-    """A session, embedded unless a master is named."""
-    with spark_session(master, parse_conf(conf or [])) as session:
-        yield session
 
 
 @contextmanager
 def maybe_spark(master: str | None, conf: list[str] | None, num_blocks: int) -> Iterator[SparkSession | None]:
     """A session when one was asked for or pays for itself, otherwise None: blocks then run in this process."""
-    if master is None and not conf and num_blocks < SPARK_PAYS_FROM_BLOCKS:
-        yield None
-    else:
-        with started_spark(master, conf) as session:
-            yield session
+    with session.maybe_spark(master, parse_conf(conf or []), num_blocks) as spark:
+        yield spark
+
+
+def parse_conf(settings: list[str]) -> dict[str, str]:
+    """``["spark.driver.memory=4g"]`` as a mapping.
+
+    Raises:
+        InputError: a setting has no ``=`` or does not begin with ``spark.``.
+    """
+    parsed: dict[str, str] = {}
+    for setting in settings:
+        key, separator, value = setting.partition("=")
+        if not separator or not key.startswith("spark."):
+            raise InputError(f"--conf takes spark.some.key=value, not '{setting}'.")
+        if key == "spark.master":
+            raise InputError("Name the Spark master with --master, not with --conf.")
+        parsed[key] = value
+    return parsed

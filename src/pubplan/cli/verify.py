@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pubplan.cli.options import Conf, Json, Master, PlanPath, Quiet
+from pubplan.cli.options import Conf, Json, Master, PlanPath, Quiet, WorkloadOption
+
+if TYPE_CHECKING:
+    from pubplan.api import OpenedPlan
+    from pubplan.engine import SparkSession
+    from pubplan.planning import Verdict
 
 
 def verify(
     plan: PlanPath,
-    workload: Annotated[Path, typer.Option("--workload", metavar="DIR", help="The workload it was made for.")],
+    workload: WorkloadOption = None,
     again: Annotated[
         bool,
         typer.Option("--replan", help="Also run the plan's method again, with its parameters and seed, and compare."),
@@ -22,27 +26,28 @@ def verify(
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Recompute a plan from its workload and compare it with what it says. Exit code 4 if it fails, 5 if stale."""
+    """Recompute a plan from its workload and compare it with what it says.
+
+    Exit code 4 if it fails, 5 if it was made for another workload.
+    """
     from dataclasses import replace
 
+    from pubplan.api import open_plan, workload_of
     from pubplan.cli.progress import showing_progress
     from pubplan.cli.session import maybe_spark
     from pubplan.cli.show import answer
     from pubplan.errors import VerificationFailed
-    from pubplan.planning import check_answers, check_fresh, read_plan, replan, verify_plan
-    from pubplan.problems import family_named, problem_of
-    from pubplan.report.frame import number_down, number_up
-    from pubplan.workload import read_workload
+    from pubplan.planning import read_plan, replan
+    from pubplan.text import number_down, number_up
 
-    opened, read = read_workload(workload), read_plan(plan)
-    check_fresh(read, opened)
-    problem, family = problem_of(read, opened), family_named(read.family)
-    check_answers(family, problem, read)
-    with showing_progress(quiet), maybe_spark(master, conf, len(opened.interests_blocks)) as spark:
-        opened.check(spark)
-        verdict = verify_plan(family, problem, read, spark)
+    read = read_plan(plan)
+    opened = open_plan(read, workload_of(read, workload))
+    problem = opened.problem
+    with showing_progress(quiet), maybe_spark(master, conf, opened.workload.num_blocks) as spark:
+        opened.workload.check(spark)
+        verdict = _verdict(opened, spark)
         if again and verdict.ok:
-            verdict = replace(verdict, violations=replan(family, problem, read, spark))
+            verdict = replace(verdict, violations=replan(opened.family, problem, read, spark))
     if not verdict.ok and not json:
         raise VerificationFailed(f"{plan} fails:", verdict.violations)
     shown = number_down if problem.sense == "max" else number_up
@@ -52,3 +57,18 @@ def verify(
     answer(verdict.to_dict(), text, json)
     if not verdict.ok:
         raise typer.Exit(4)
+
+
+def _verdict(opened: OpenedPlan, spark: SparkSession | None) -> Verdict:
+    """The verdict; where the plan cannot be read because files were changed, these are the violations."""
+    from pubplan.errors import InputError, Violation
+    from pubplan.planning import Verdict, verify_plan
+
+    try:
+        return verify_plan(opened.family, opened.problem, opened.plan, spark)
+    except InputError:
+        changed = opened.plan.changed_files()
+        if not changed:
+            raise
+        violations = [Violation("file changed since it was written", name) for name in changed]
+        return Verdict(opened.plan.exact, tuple(violations))

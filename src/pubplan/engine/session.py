@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import resources
 from pathlib import Path
@@ -21,11 +21,16 @@ import psutil
 from pubplan.engine.java import find_java, write_launcher
 from pubplan.engine.progress import stage
 from pubplan.errors import EngineError, InputError
+from pubplan.files.incomplete import unfinished
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL_MASTER = "local[*]"
+
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+QUICK_START = {_JAVA_OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Settings for a session with little to do: Java optimizes less, and starts in half the time."""
 
 _CORES = r"(\*|[1-9][0-9]*)"
 _MASTER = (
@@ -53,24 +58,24 @@ def spark_session(master: str | None = None, conf: Mapping[str, str] | None = No
 
     Args:
         master: a Spark master URL; None is ``local[*]``, Spark embedded in this process.
-        conf: further Spark settings, which beat pubplan's own.
+        conf: further Spark settings, which override pubplan's.
 
     Raises:
-        InputError: ``master`` is no master URL.
+        InputError: ``master`` is not a Spark master URL.
         EngineError: there is no usable Java, a session runs already, or Spark does not start.
+
+    >>> with pubplan.spark_session("local[2]") as spark:
+    ...     pubplan.select.verify(problem, plan, spark).ok
+    True
     """
+    url = check_master(master)
     from pyspark import SparkContext
 
-    url = master or LOCAL_MASTER
-    if not re.fullmatch(_MASTER, url):
-        raise InputError(
-            f"'{url}' is not a Spark master URL: use local[*], local[2], local-cluster[2,1,1024], spark://host:7077, "
-            "k8s://… or yarn."
-        )
     if SparkContext._active_spark_context is not None:
         raise EngineError("A Spark session runs in this process already: pass it on, or stop it first.")
     with (
         tempfile.TemporaryDirectory(prefix="pubplan-spark-", ignore_cleanup_errors=True) as scratch,
+        unfinished(Path(scratch)),
         _environment(Path(scratch), is_local=url.startswith("local")),
         _quiet_py4j(),
     ):
@@ -82,21 +87,40 @@ def spark_session(master: str | None = None, conf: Mapping[str, str] | None = No
             _end_java()
 
 
-def parse_conf(settings: list[str]) -> dict[str, str]:
-    """``["spark.driver.memory=4g"]`` as a mapping.
+def check_master(master: str | None) -> str:
+    """The master URL that is meant.
 
     Raises:
-        InputError: a setting has no ``=`` or does not begin with ``spark.``.
+        InputError: it is not a Spark master URL.
     """
-    parsed: dict[str, str] = {}
-    for setting in settings:
-        key, separator, value = setting.partition("=")
-        if not separator or not key.startswith("spark."):
-            raise InputError(f"--conf takes spark.some.key=value, not '{setting}'.")
-        if key == "spark.master":
-            raise InputError("Name the Spark master with --master, not with --conf.")
-        parsed[key] = value
-    return parsed
+    url = master or LOCAL_MASTER
+    if not re.fullmatch(_MASTER, url):
+        raise InputError(
+            f"'{url}' is not a Spark master URL: use local[*], local[2], local-cluster[2,1,1024], spark://host:7077, "
+            "k8s://… or yarn."
+        )
+    return url
+
+
+class LazySpark:
+    """A session that starts when it is first needed, so that what is refused before costs no wait."""
+
+    def __init__(self, start: Callable[[Mapping[str, str]], SparkSession]) -> None:
+        self._start = start
+        self._session: SparkSession | None = None
+
+    def session(self, defaults: Mapping[str, str]) -> SparkSession:
+        """The session, which runs from now on; if it does not run yet, with ``defaults`` of its settings."""
+        if self._session is None:
+            self._session = self._start(defaults)
+        return self._session
+
+
+def started(spark: SparkSession | LazySpark, *, is_for_little: bool = False) -> SparkSession:
+    """The session behind ``spark``, started if it does not run yet; quickly where it has little to do."""
+    if not isinstance(spark, LazySpark):
+        return spark
+    return spark.session(QUICK_START if is_for_little else {})
 
 
 def _start(master: str, conf: dict[str, str], scratch: Path) -> SparkSession:
@@ -113,7 +137,7 @@ def _start(master: str, conf: dict[str, str], scratch: Path) -> SparkSession:
             gateway = launch_gateway(spark_conf, {"stdout": output, "stderr": output})
             SparkContext._ensure_initialized(gateway=gateway, conf=spark_conf)
             return SparkSession.builder.config(conf=spark_conf).getOrCreate()
-        except Exception as error:  # py4j wraps what Java throws in a type of its own, whose text is a stack trace
+        except Exception as error:  # py4j wraps what Java throws in a special type whose text is a stack trace
             raise EngineError(f"Spark did not start with master '{master}'. {_cause(str(error), log)}") from error
 
 
@@ -134,7 +158,7 @@ def _no_orphans() -> Iterator[None]:
 def _quiet_py4j() -> Iterator[None]:
     """Keep py4j from logging every connection that breaks when a session is interrupted or stopped.
 
-    It logs some of it to the root logger, which then prints it even where nobody configured logging.
+    It logs some of it to the root logger, which then prints it even where logging was not configured.
     """
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
 
@@ -150,10 +174,10 @@ def _quiet_py4j() -> Iterator[None]:
 
 def _cause(message: str, log: Path) -> str:
     """What Java said last, or the first line of the error itself."""
-    said = log.read_text(errors="replace") if log.exists() else ""
-    lines = [line.strip(" :") for text in (said, message) for line in text.splitlines() if line.strip(" :")]
-    telling = [line for line in lines if any(mark in line for mark in ("Spark ERROR", "Exception", "rror:"))]
-    return (telling or lines or ["It gave no reason."])[0]
+    output = log.read_text(errors="replace") if log.exists() else ""
+    lines = [line.strip(" :") for text in (output, message) for line in text.splitlines() if line.strip(" :")]
+    errors = [line for line in lines if any(mark in line for mark in ("Spark ERROR", "Exception", "rror:"))]
+    return (errors or lines or ["It gave no reason."])[0]
 
 
 def _end_java() -> None:
@@ -179,7 +203,7 @@ def _end_java() -> None:
 
 
 def _kill_workers(java_pid: int) -> None:
-    """End the Python workers of an embedded Spark at once; left to themselves, busy ones would complain at length."""
+    """End the Python workers of an embedded Spark at once; busy ones would print long error messages otherwise."""
     try:
         workers = psutil.Process(java_pid).children(recursive=True)
     except psutil.NoSuchProcess:
@@ -221,7 +245,7 @@ def _java_options(scratch: Path, conf: Mapping[str, str]) -> dict[str, str]:
     (scratch / "java-tmp").mkdir()
     # Spark divides the options at spaces unless they are quoted.
     option = f'"-Dlog4j2.configurationFile={log4j.as_uri()}" "-Djava.io.tmpdir={scratch}/java-tmp"'
-    key = "spark.driver.extraJavaOptions"
+    key = _JAVA_OPTIONS
     return {key: f"{option} {conf[key]}" if key in conf else option}
 
 

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pubplan.engine.directories import Keeper
-from pubplan.engine.files import temporary_name
+from pubplan.files.directories import OwnedDirectory
+from pubplan.files.documents import temporary_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Array = npt.NDArray[Any]
 
-_working_in: ContextVar[Path | None] = ContextVar("working_in", default=None)
+_parent: ContextVar[Path | None] = ContextVar("parent", default=None)
+"""The directory that stores are opened in; None for the system's directory of temporary files."""
 
 
 class Store(Protocol):
@@ -51,12 +52,12 @@ class MemoryStore:
 class FileStore:
     """Files of a directory that driver and executors see; a task that is run again writes the same again."""
 
-    def __init__(self, directory: Path, keeper: Keeper | None = None) -> None:
+    def __init__(self, directory: Path, owned: OwnedDirectory | None = None) -> None:
         self.directory = directory
-        self._keeper = keeper
+        self._owned = owned  # removed with this store
 
     def __reduce__(self) -> tuple[type[FileStore], tuple[Path]]:
-        return FileStore, (self.directory,)  # the keeper stays with the driver
+        return FileStore, (self.directory,)  # only the driver's store removes the directory
 
     def put(self, number: int, **arrays: Array) -> None:
         for name, array in arrays.items():
@@ -79,30 +80,30 @@ class FileStore:
 
 
 @contextmanager
-def working_in(directory: Path) -> Iterator[None]:
+def stores_below(directory: Path) -> Iterator[None]:
     """Stores opened inside keep their files below ``directory``, which executors must see; removed at the end.
 
-    Where ``directory`` cannot be written to, the system's place for temporary files has to do.
+    Where ``directory`` cannot be written to, files are kept in the system's directory of temporary files.
     """
     try:
-        place: Path | None = Path(tempfile.mkdtemp(prefix=".work-", dir=directory))
+        parent: Path | None = Path(tempfile.mkdtemp(prefix=".work-", dir=directory))
     except OSError:
-        place = None
-    token = _working_in.set(place)
+        parent = None
+    token = _parent.set(parent)
     try:
         yield
     finally:
-        _working_in.reset(token)
-        if place is not None:
-            shutil.rmtree(place, ignore_errors=True)
+        _parent.reset(token)
+        if parent is not None:
+            shutil.rmtree(parent, ignore_errors=True)
 
 
 def open_store(spark: SparkSession | None) -> Store:
     """A store for passes with ``map_blocks(…, spark)``."""
     if spark is None:
         return MemoryStore()
-    place = _working_in.get()
-    if place is None:
-        keeper = Keeper()
-        return FileStore(keeper.path, keeper)
-    return FileStore(Path(tempfile.mkdtemp(dir=place)))
+    parent = _parent.get()
+    if parent is None:
+        owned = OwnedDirectory()
+        return FileStore(owned.path, owned)
+    return FileStore(Path(tempfile.mkdtemp(dir=parent)))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pubplan.engine import block_range, draws, map_blocks, num_blocks
-from pubplan.kernels import match_rows, permute
+from pubplan.engine import block_range, map_blocks, num_blocks, random_stream
+from pubplan.generate.kernels import match_rows, permute
 from pubplan.workload import Int32Array, Int64Array
 
 FloatArray = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ class Permutation:
 
     @classmethod
     def of(cls, seed: int, purpose: str, size: int) -> Permutation:
-        return cls(size, draws(seed, purpose).integers(0, 2**63, FEISTEL_ROUNDS, dtype=np.uint64))
+        return cls(size, random_stream(seed, purpose).integers(0, 2**63, FEISTEL_ROUNDS, dtype=np.uint64))
 
     @property
     def half_bits(self) -> int:
@@ -69,8 +69,8 @@ class Followings:
 
     def block(self, block: int) -> Int64Array:
         first, last = block_range(block, self.num_subscribers)
-        places = np.searchsorted(self.cumulated, self.quantiles(first, last, block))
-        return np.minimum(places, len(self.cumulated) - 1) + 1
+        sizes = np.searchsorted(self.cumulated, self.quantiles(first, last, block))
+        return np.minimum(sizes, len(self.cumulated) - 1) + 1
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Matching:
     """Slot i of the subscribers meets the topic that owns end ``permutation(i)``.
 
     A topic owns as many ends as its ``popularity``, of as many as there are slots. Slots that repeat a topic are
-    dropped, or with ``is_refilled`` drawn again: then everybody follows as many topics as drawn.
+    dropped, or with ``is_refilled`` drawn again: then every subscriber follows as many topics as drawn.
     """
 
     followings: Followings

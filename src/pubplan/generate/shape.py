@@ -2,81 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
-import numpy as np
+import pyarrow as pa
 
-from pubplan.engine import block_range, map_blocks, num_blocks, stage, whole_directory
-from pubplan.workload import (
-    MANIFEST,
-    Block,
-    Int32Array,
-    Int64Array,
-    Window,
-    Workload,
-    finish_workload,
-    numbered_ids,
-    read_workload,
-    write_interests_block,
-)
+from pubplan.files import atomic_directory
+from pubplan.workload import MANIFEST, Kind, read_workload
+from pubplan.workload.kinds import W
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
-MESSAGE_BYTES = 200
-"""The message size of Setty et al., *Cost-Effective Resource Allocation* (2014), for all their traces."""
+
+class RawTable(NamedTuple):
+    """A table of a raw trace: ``make(file)`` gives the rows of each of its files, the same wherever it runs."""
+
+    name: str
+    num_files: int
+    make: Callable[[int], pa.Table]
+
+
+class RawTrace(NamedTuple):
+    """What a shape looks like before it is ingested: tables, and lines of TOML with the options of ``ingest``."""
+
+    tables: Sequence[RawTable]
+    options: Sequence[str]
 
 
 @dataclass(frozen=True)
-class Shape:
-    """A synthetic workload before it is written.
+class Shape(ABC, Generic[W]):
+    """A synthetic workload before it is written. Each kind of workload has a class of shapes.
 
-    ``draw(block)`` gives the topics of one block of subscribers as CSR, ascending and without duplicates, and the
-    same ones wherever it runs.
+    ``parameters`` are what the manifest records of it.
+
+    >>> pubplan.generate.spotify(0.001).name
+    'spotify'
     """
 
     name: str
     parameters: Mapping[str, Any]
-    rates: Int64Array
-    num_subscribers: int
-    draw: Callable[[int], tuple[Int64Array, Int32Array]]
-    window: Window = field(default_factory=Window)
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind[W]:
+        """The kind of workload that it becomes."""
+
+    @property
+    @abstractmethod
+    def num_rows(self) -> int:
+        """How many rows are drawn, block by block."""
+
+    @abstractmethod
+    def write(self, directory: Path, spark: SparkSession | None) -> None:
+        """Write all tables and the manifest, drawing blocks in this process or on Spark."""
+
+    @abstractmethod
+    def raw_trace(self, *, with_events: bool) -> RawTrace:
+        """Its raw trace, with every event or only their rates, where it has any."""
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What the manifest says about where the workload comes from."""
+        return {"generator": self.name, **self.parameters}
 
 
-def generate(shape: Shape, out: str | Path, *, replace: bool = False, spark: SparkSession | None = None) -> Workload:
+def generate(shape: Shape[W], out: str | Path, *, replace: bool = False, spark: SparkSession | None = None) -> W:
     """Write ``shape`` as a workload directory, block by block, and open it.
+
+    Args:
+        spark: a session to draw blocks on; None draws them in this process.
 
     Raises:
         InputError: ``out`` exists and ``replace`` was not asked for.
+
+    >>> nodes = pubplan.generate.generate(pubplan.generate.uniform(4, 3, sizes=(1, 2)), "nodes")
+    >>> nodes.counts.subscribers
+    4
     """
-    num_topics, num_rows, draw = len(shape.rates), shape.num_subscribers, shape.draw
-    with whole_directory(Path(out), marker=MANIFEST, replace=replace) as staging:
-
-        def write(block: int) -> tuple[Block, Int32Array, Int32Array]:
-            offsets, topics = draw(block)
-            ids = numbered_ids("s", *block_range(block, num_rows))
-            entry = write_interests_block(staging, block, ids, offsets, topics)
-            found, counts = np.unique(topics, return_counts=True)
-            return entry, found, counts.astype(np.int32)  # they travel: as small as they can be
-
-        subscribers = np.zeros(num_topics, dtype=np.int64)
-        entries = []
-        with stage(f"generating {shape.name}", num_blocks(num_rows)) as advance:
-            for entry, topics, counts in map_blocks(write, num_blocks(num_rows), spark):
-                entries.append(entry)
-                subscribers[topics] += counts
-                advance(1)
-        finish_workload(
-            staging,
-            topic_ids=numbered_ids("t", 0, num_topics),
-            rates=shape.rates,
-            subscribers=subscribers,
-            message_bytes=np.full(num_topics, MESSAGE_BYTES, dtype=np.int64),
-            interests=entries,
-            window=shape.window,
-            sources=[{"generator": shape.name, **shape.parameters}],
-        )
-    return read_workload(out)
+    with atomic_directory(Path(out), marker=MANIFEST, replace=replace) as staging:
+        shape.write(staging, spark)
+    return read_workload(out, shape.kind)

@@ -19,10 +19,11 @@ import math
 
 import numpy as np
 
-from pubplan.engine import draws
+from pubplan.arguments import argument
+from pubplan.engine import random_stream
 from pubplan.errors import InputError
 from pubplan.generate.matching import FloatArray, Followings, Matching
-from pubplan.generate.shape import Shape
+from pubplan.generate.topic import TopicShape
 from pubplan.workload import Int64Array, Window
 
 NUM_TOPICS = 1_100_000
@@ -37,22 +38,28 @@ RATE_SPREAD = 1.65
 RATE_AGAINST_POPULARITY = -0.1
 
 
-def spotify(scale: float, seed: int = 0) -> Shape:
-    """The shape at ``scale`` (0.001 to 1) of the trace's topics and subscribers.
+def spotify(scale: float, seed: int = 0) -> TopicShape:
+    """Topics and subscribers like those of the Spotify trace, at ``scale`` (0.001 to 1) of their numbers.
+
+    Args:
+        seed: of everything that is drawn.
 
     Raises:
         InputError: ``scale`` is out of range.
+
+    >>> len(pubplan.generate.spotify(0.001).rates)
+    1100
     """
     if not 0.001 <= scale <= 1:
-        raise InputError(f"--scale must be between 0.001 and 1, not {scale}.")
+        raise InputError(f"{argument('scale')} must be between 0.001 and 1, not {scale}.")
     num_topics, num_subscribers = round(NUM_TOPICS * scale), round(NUM_SUBSCRIBERS * scale)
     followings = _followings(seed, num_topics, num_subscribers)
     popularity = _popularity(num_topics, int(LARGEST_AUDIENCE * num_subscribers), followings.num_slots)
-    rates = _rates(draws(seed, "spotify/rates"), num_topics)
-    numbers = draws(seed, "spotify/topics").permutation(num_topics)
+    rates = _rates(random_stream(seed, "spotify/rates"), num_topics)
+    numbers = random_stream(seed, "spotify/topics").permutation(num_topics)
     matching = Matching.of(seed, "spotify/matching", followings, popularity[numbers])
     parameters = {"scale": scale, "seed": seed}
-    return Shape("spotify", parameters, rates[numbers], num_subscribers, matching.draw, WINDOW)
+    return TopicShape("spotify", parameters, rates[numbers], num_subscribers, matching.draw, WINDOW)
 
 
 def _followings(seed: int, num_topics: int, num_subscribers: int) -> Followings:
@@ -60,7 +67,7 @@ def _followings(seed: int, num_topics: int, num_subscribers: int) -> Followings:
     shares = sizes**-INTERESTS_EXPONENT
 
     def quantiles(first: int, last: int, block: int) -> FloatArray:
-        return draws(seed, "spotify/followings", block).random(last - first)
+        return random_stream(seed, "spotify/followings", block).random(last - first)
 
     return Followings.of(num_subscribers, np.cumsum(shares) / shares.sum(), quantiles)
 
@@ -87,8 +94,8 @@ def _popularity(num_topics: int, largest: int, num_ends: int) -> Int64Array:
 def _rates(generator: np.random.Generator, num_topics: int) -> Int64Array:
     """Rates of the topics in descending order of popularity, with the published mean."""
     by_popularity = -np.sort(-generator.standard_normal(num_topics))
-    own = generator.standard_normal(num_topics)
+    noise = generator.standard_normal(num_topics)
     rho = RATE_AGAINST_POPULARITY
-    raw = np.exp(RATE_SPREAD * (rho * by_popularity + math.sqrt(1 - rho * rho) * own))
+    raw = np.exp(RATE_SPREAD * (rho * by_popularity + math.sqrt(1 - rho * rho) * noise))
     rates: Int64Array = np.maximum(1, np.rint(raw * (MEAN_RATE / raw.mean()))).astype(np.int64)
     return rates

@@ -4,7 +4,7 @@ on Cloud* (ICDCS 2014, doi 10.1109/ICDCS.2014.63): users who tweeted are topics,
 Published (section IV-B, Appendix D) are 8 million topics, 30 million subscribers, 683.5 million pairs, 455 million
 tweets in ten days, and marks of the distributions. The shape goes through them:
 
-- topics per subscriber: a power law bent at 2000, about 550 subscribers beyond 10^4; besides, many have exactly 20,
+- topics per subscriber: a power law bent at 2000, about 550 subscribers beyond 10^4; in addition, many have exactly 20,
   some just 2000 or a little less;
 - subscribers per topic: a power law with 4000 topics beyond 10^4 and 66 beyond 10^6, flatter from 10^5 on, bent further
   down so that it gives exactly the number of pairs drawn;
@@ -12,12 +12,13 @@ tweets in ten days, and marks of the distributions. The shape goes through them:
   with the audience up to 10^5 subscribers and fall beyond.
 
 The exponents that are not published were set so that 3 million subscribers receive more than 7000 events and one of
-them 4 % of all. At smaller scales there are fewer of everybody, but the laws stay: a topic of average fame has as many
-subscribers as ever. Only the largest audiences shrink, to at most a tenth of the subscribers or so, and the other
-topics take their pairs; this shows below scale 0.1. Nobody follows more than a quarter of the topics.
+them 4 % of all. At smaller scales there are fewer topics and subscribers, but the laws stay: a topic of average fame
+has as many subscribers as at scale 1. Only the largest audiences shrink, to about a tenth of the subscribers at most,
+and the other topics take their pairs; this shows below scale 0.1. No subscriber follows more than a quarter of the
+topics.
 
 Pairs are matched by a random permutation of the topics' ends, as in the configuration model; where a subscriber meets
-a topic twice, it draws again, so everybody follows as many topics as the law says. Every topic has a subscriber.
+a topic twice, it draws again, so every subscriber follows as many topics as the law says. Every topic has a subscriber.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from pubplan.engine import draws
+from pubplan.arguments import argument
+from pubplan.engine import random_stream
 from pubplan.errors import InputError
 from pubplan.generate.matching import FloatArray, Followings, Matching, Permutation
-from pubplan.generate.shape import Shape
+from pubplan.generate.topic import TopicShape
 from pubplan.workload import Int64Array, Window
 
 NUM_TOPICS = 8_000_000
@@ -38,7 +40,7 @@ WINDOW = Window("2013-10-30T00:00:00Z", "2013-11-09T00:00:00Z", 864_000.0)
 
 FOLLOWINGS_BEND, FOLLOWINGS_EXPONENT, FOLLOWINGS_TAIL_EXPONENT = 2000, 1.2612, 2.33
 FOLLOWINGS_MARK = (10_000, 550 / NUM_SUBSCRIBERS)
-MOST_FOLLOWINGS = 150_000
+MAX_FOLLOWINGS = 150_000
 SPIKE, SPIKE_SHARE = 20, 0.025
 PILE_WIDTH, PILE_SHARE = 100, 4e-4
 
@@ -52,28 +54,34 @@ RATES = {9.5: 0.5, 130.7: 0.1, 1000.5: 46_000 / NUM_TOPICS, 120_000: 0.5 / NUM_T
 RATE_RISE, RATE_FALL, RATE_NOISE = 0.27, 0.6, 1.75
 
 
-def twitter(scale: float, seed: int = 0) -> Shape:
-    """The shape at ``scale`` (0.001 to 1) of the trace's topics and subscribers.
+def twitter(scale: float, seed: int = 0) -> TopicShape:
+    """Topics and subscribers like those of the Twitter trace, at ``scale`` (0.001 to 1) of their numbers.
+
+    Args:
+        seed: of everything that is drawn.
 
     Raises:
         InputError: ``scale`` is out of range.
+
+    >>> len(pubplan.generate.twitter(0.001).rates)
+    8000
     """
     if not 0.001 <= scale <= 1:
-        raise InputError(f"--scale must be between 0.001 and 1, not {scale}.")
+        raise InputError(f"{argument('scale')} must be between 0.001 and 1, not {scale}.")
     num_topics, num_subscribers = round(NUM_TOPICS * scale), round(NUM_SUBSCRIBERS * scale)
     followings = _followings(seed, num_topics, num_subscribers)
     fame, audiences = _audiences(num_topics, num_subscribers, followings.num_slots)
     popularity = _popularity(audiences, followings)
-    rates = _rates(draws(seed, "twitter/rates"), fame)
-    numbers = draws(seed, "twitter/topics").permutation(num_topics)
+    rates = _rates(random_stream(seed, "twitter/rates"), fame)
+    numbers = random_stream(seed, "twitter/topics").permutation(num_topics)
     matching = Matching.of(seed, "twitter/matching", followings, popularity[numbers], is_refilled=True)
     parameters = {"scale": scale, "seed": seed}
-    return Shape("twitter", parameters, rates[numbers], num_subscribers, matching.draw, WINDOW)
+    return TopicShape("twitter", parameters, rates[numbers], num_subscribers, matching.draw, WINDOW)
 
 
 def _followings(seed: int, num_topics: int, num_subscribers: int) -> Followings:
     """Every subscriber has one of the evenly spaced quantiles of the law."""
-    sizes = np.arange(1, min(MOST_FOLLOWINGS, num_topics // 4) + 1)
+    sizes = np.arange(1, min(MAX_FOLLOWINGS, num_topics // 4) + 1)
     mark, share = FOLLOWINGS_MARK
     tail = share * (sizes / mark) ** -FOLLOWINGS_TAIL_EXPONENT
     share_at_bend = share * (FOLLOWINGS_BEND / mark) ** -FOLLOWINGS_TAIL_EXPONENT
@@ -115,24 +123,24 @@ def _audiences(num_topics: int, num_subscribers: int, num_pairs: int) -> tuple[F
 def _popularity(audiences: FloatArray, followings: Followings) -> Int64Array:
     """How many ends a topic needs to find that many subscribers.
 
-    One who draws d times meets a topic that has the share p of all ends with probability 1 - exp(-d p). Popular topics
-    therefore need more ends than subscribers; and who wants k topics must draw more than k times, which the shares
-    decide: three rounds agree within 1 %.
+    A subscriber that draws d times meets a topic that has the share p of all ends with probability 1 - exp(-d p).
+    Popular topics therefore need more ends than subscribers; and a subscriber that wants k topics must draw more than k
+    times, which the shares decide: three rounds agree within 1 %.
     """
     sizes = np.arange(1, len(followings.cumulated) + 1)
     size_shares = np.diff(followings.cumulated, prepend=0)
-    # Topics of about the same popularity are one group, the most popular ones each their own.
+    # Topics of about the same popularity are one group, each of the most popular ones is a group by itself.
     first = np.unique(np.geomspace(1, len(audiences), 2000).astype(np.int64)) - 1
     members = np.diff(first, append=len(audiences))
     shares, times, num_draws = np.geomspace(1e-9, 0.1, 200), np.geomspace(1, 8 * len(sizes), 200), sizes.astype(float)
     for _ in range(3):
-        found = followings.num_subscribers * np.array([size_shares @ -np.expm1(-num_draws * share) for share in shares])
-        needed = np.interp(audiences, found, shares)
+        meeting = np.array([size_shares @ -np.expm1(-num_draws * share) for share in shares])
+        needed = np.interp(audiences, followings.num_subscribers * meeting, shares)
         needed /= needed.sum()
         grouped = np.add.reduceat(needed, first) / members
         num_draws = np.interp(sizes, [members @ -np.expm1(-grouped * number) for number in times], times)
     further = np.cumsum(np.maximum(0, needed * followings.num_slots - 1))
-    num_further = followings.num_slots - len(audiences)  # everybody has one
+    num_further = followings.num_slots - len(audiences)  # every topic has one
     popularity: Int64Array = 1 + np.diff(np.rint(further * (num_further / further[-1])).astype(np.int64), prepend=0)
     return popularity
 
@@ -142,10 +150,11 @@ def _rates(generator: np.random.Generator, fame: FloatArray) -> Int64Array:
     below = np.log(np.minimum(fame, TURNING_AUDIENCE))
     above = np.log(np.maximum(fame / TURNING_AUDIENCE, 1))
     score = RATE_RISE * below - RATE_FALL * above + RATE_NOISE * _even_noise(generator, len(fame))
-    places = ndtri((np.arange(len(fame)) + 0.5) / len(fame))
+    ranks = ndtri((np.arange(len(fame)) + 0.5) / len(fame))
+    # Normal scores of the ranks, and those at which the rates are published: log-normal between them.
     marks, known = np.log(list(RATES)), -ndtri(list(RATES.values()))
-    lowest = marks[0] + places[0] * (marks[1] - marks[0]) / (known[1] - known[0])
-    raw = np.exp(np.interp(places, [places[0], *known], [lowest, *marks]))
+    lowest = marks[0] + ranks[0] * (marks[1] - marks[0]) / (known[1] - known[0])
+    raw = np.exp(np.interp(ranks, [ranks[0], *known], [lowest, *marks]))
     rates = np.empty(len(fame), dtype=np.int64)
     rates[np.argsort(score, kind="stable")] = np.maximum(1, np.rint(raw))
     return rates

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -16,6 +16,11 @@ Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+
+SOURCES = ("kernels/*.py", "generate/kernels.py", "problems/*/kernels/*.py")
+"""Where kernels are."""
+
+_kernels: list[Any] = []
 
 
 def kernel(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:
@@ -27,16 +32,23 @@ def kernel(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answe
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_directory())
     try:
-        return cast("Callable[Parameters, Answer]", numba.njit(cache=True, nogil=True)(function))
+        compiled = numba.njit(cache=True, nogil=True)(function)
+        _kernels.append(compiled)
+        return cast("Callable[Parameters, Answer]", compiled)
     finally:
         numba.config.CACHE_DIR = before
+
+
+def compiled_kernels() -> tuple[Any, ...]:
+    """All kernels that were imported, as Numba has them."""
+    return tuple(_kernels)
 
 
 @cache
 def cache_directory() -> Path:
     """Where compiled kernels are kept: under NUMBA_CACHE_DIR, else the user's cache, else a temporary directory."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    if home.startswith("~"):  # nobody is at home
+    if home.startswith("~"):  # there is no home directory
         home = tempfile.gettempdir()
     base = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(home) / "pubplan")
     directory = base / f"kernels-{_sources_hash()}"
@@ -50,7 +62,7 @@ def cache_directory() -> Path:
 
 def _sources_hash() -> str:
     state = hashlib.sha256()
-    for source in sorted([*_PACKAGE.glob("kernels/*.py"), *_PACKAGE.glob("problems/*/kernels*.py")]):
+    for source in sorted(source for pattern in SOURCES for source in _PACKAGE.glob(pattern)):
         content = source.read_bytes()
         state.update(f"{source.relative_to(_PACKAGE)}/{len(content)}/".encode())
         state.update(content)

@@ -26,9 +26,9 @@ def transpose(
 
     ``column_offsets`` must hold the exact number of entries per column, as offsets.
     """
-    place = column_offsets[:-1].copy()
+    next_entry = column_offsets[:-1].copy()  # where the next row of each column goes
     for row in range(len(offsets) - 1):
         for entry in range(offsets[row], offsets[row + 1]):
             column = columns[entry]
-            rows[place[column]] = row
-            place[column] += 1
+            rows[next_entry[column]] = row
+            next_entry[column] += 1

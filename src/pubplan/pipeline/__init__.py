@@ -1,8 +1,20 @@
 """From raw traces to workloads, as Spark tasks over pieces of their files."""
 
 from pubplan.pipeline.clean import REASONS, TimeWindow
-from pubplan.pipeline.describe import Description, describe
+from pubplan.pipeline.content import AttributeColumns, ContentIngest, Grid, content_source, ingest_content, parse_cells
 from pubplan.pipeline.ingest import Ingest, ingest
 from pubplan.pipeline.source import Source
 
-__all__ = ["REASONS", "Description", "Ingest", "Source", "TimeWindow", "describe", "ingest"]
+__all__ = [
+    "REASONS",
+    "AttributeColumns",
+    "ContentIngest",
+    "Grid",
+    "Ingest",
+    "Source",
+    "TimeWindow",
+    "content_source",
+    "ingest",
+    "ingest_content",
+    "parse_cells",
+]

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pubplan.engine import read_parquet, write_parquet
+from pubplan.pipeline.accounts import RowTotals
 from pubplan.pipeline.batch import Batch
 from pubplan.pipeline.clean import (
-    NAMES,
+    REASON_NAMES,
     UNKNOWN_TOPIC,
     CleanSubscriptions,
     clean_subscriptions,
     spread_topics,
 )
 from pubplan.pipeline.rejected import Rejects
-from pubplan.pipeline.traffic import RowTotals
 from pubplan.pipeline.values import Numbers
 from pubplan.pipeline.wildcards import Syntax, Wildcards
 from pubplan.workload import Int64Array
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from pubplan.pipeline.reader import Work
 
 OPTIONAL_COLUMNS = ("weight", "threshold")
-_UNKNOWN = 1 + NAMES.index(UNKNOWN_TOPIC)
+_UNKNOWN = 1 + REASON_NAMES.index(UNKNOWN_TOPIC)
 
 
 @dataclass(frozen=True)
@@ -111,11 +110,7 @@ def name_topics(topics: Path, pairs: Path, rejected: Path, kind: str, wildcards:
 
 def _look_up(rows: CleanSubscriptions, reasons: np.ndarray, topics: pa.Array) -> tuple[Int64Array, Int64Array]:
     """The good rows whose topic is known, with its number; of the others ``reasons`` says so."""
-    names = rows.topics.names
-    if rows.topics.is_undecodable.any():
-        names = pc.if_else(pa.array(~rows.topics.is_undecodable[:-1]), names, pa.scalar(""))
-    positions = pc.index_in(names, value_set=topics).fill_null(-1)
-    numbers = np.append(np.asarray(positions, dtype=np.int64), -1)[rows.topics.codes]
+    numbers = rows.topics.numbers(topics)
     reasons[(reasons == 0) & (numbers < 0)] = _UNKNOWN
     chosen = np.flatnonzero(reasons == 0)
     return chosen, numbers[chosen]

@@ -35,7 +35,7 @@ class Batch:
 
 
 def as_text(raw: bytes) -> str:
-    """Anybody's bytes as text that can be stored; what is not UTF-8 is replaced."""
+    """Bytes of any origin as text that can be stored; what is not UTF-8 is replaced."""
     return raw.decode("utf-8", errors="replace")
 
 

@@ -27,10 +27,21 @@ BAD_COST = "bad_cost"
 BAD_WEIGHT = "bad_weight"
 BAD_THRESHOLD = "bad_threshold"
 UNKNOWN_TOPIC = "unknown_topic"
+BAD_NUMBER = "bad_number"
+INVERTED_RECTANGLE = "inverted_rectangle"
+BAD_LATENCY = "bad_latency"
+BAD_LIMIT = "bad_limit"
+BAD_SHARE = "bad_share"
+BAD_CAPACITY = "bad_capacity"
+BAD_COUNT = "bad_count"
+OUTSIDE_SPACE = "outside_space"
+UNKNOWN_CLIENT = "unknown_client"
+UNKNOWN_SITE = "unknown_site"
+UNKNOWN_BROKER = "unknown_broker"
 
 REASONS = {
     MALFORMED: "the record cannot be parsed, or has another number of fields than its header",
-    MISSING_ID: "a topic, subscriber or event id is null or empty",
+    MISSING_ID: "an id is null or empty",
     BAD_ENCODING: "an id is not valid UTF-8",
     BAD_TIMESTAMP: "the timestamp is missing or not readable",
     OUTSIDE_WINDOW: "the event lies outside the window",
@@ -40,10 +51,21 @@ REASONS = {
     BAD_WEIGHT: "the weight is negative or not a whole number",
     BAD_THRESHOLD: "the threshold is negative or not a whole number",
     UNKNOWN_TOPIC: "the subscription names a topic without events or rate",
+    BAD_NUMBER: "a value of an attribute or a coordinate is missing, unreadable, infinite or not a number",
+    INVERTED_RECTANGLE: "a range of the client ends before it begins",
+    BAD_LATENCY: "the latency is missing, negative, longer than 2,147 s (35 minutes) or not a number",
+    BAD_LIMIT: "the limit is negative or not a number",
+    BAD_SHARE: "the share is negative or not a whole number",
+    BAD_CAPACITY: "the capacity is negative or not a whole number",
+    BAD_COUNT: "the count of messages is negative or not a whole number",
+    OUTSIDE_SPACE: "a value lies outside the grid of its attribute",
+    UNKNOWN_CLIENT: "the message names a client that is not in the workload",
+    UNKNOWN_SITE: "the client names a site without latencies",
+    UNKNOWN_BROKER: "the row names a broker that does not exist",
 }
 """Why a row was rejected, in the order in which reasons are looked for."""
 
-NAMES = tuple(REASONS)
+REASON_NAMES = tuple(REASONS)
 Reasons = npt.NDArray[np.uint8]
 """Per row 0, or 1 + the position of the reason in REASONS."""
 
@@ -98,19 +120,19 @@ def clean_events(batch: Batch, window: TimeWindow, unit: TimestampUnit) -> Clean
     topics = ids(batch.columns["topic"])
     events = ids(batch.columns["event"]) if "event" in batch.columns else None
     micros, is_bad_time = moments(batch.columns["timestamp"], unit)
-    sizes = _optional(batch, "size")
+    sizes = optional_numbers(batch, "size")
     is_outside: Mask = None
     for bound, is_beyond in ((window.start, np.less), (window.end, np.greater_equal)):
         if bound is not None and len(micros):
             beyond = is_beyond(micros, bound)
             is_outside = beyond if is_outside is None else is_outside | beyond
     checks = [
-        *_id_checks([topics, *([events] if events is not None else [])]),
+        *id_checks([topics, *([events] if events is not None else [])]),
         (BAD_TIMESTAMP, is_bad_time),
         (OUTSIDE_WINDOW, is_outside),
-        (BAD_SIZE, _not_counts(sizes)),
+        (BAD_SIZE, not_counts(sizes)),
     ]
-    return CleanEvents(topics, events, micros, sizes, _reasons(batch.num_rows, checks))
+    return CleanEvents(topics, events, micros, sizes, first_reasons(batch.num_rows, checks))
 
 
 @dataclass(frozen=True)
@@ -127,15 +149,15 @@ class CleanRates:
 def clean_rates(batch: Batch) -> CleanRates:
     topics = ids(batch.columns["topic"])
     rates = whole_numbers(batch.columns["rate"])
-    sizes, costs = _optional(batch, "size"), _optional(batch, "cost")
+    sizes, costs = optional_numbers(batch, "size"), optional_numbers(batch, "cost")
     checks = [
-        *_id_checks([topics]),
+        *id_checks([topics]),
         (BAD_RATE, rates.is_missing),
-        (BAD_RATE, _not_counts(rates)),
-        (BAD_SIZE, _not_counts(sizes)),
-        (BAD_COST, _not_counts(costs)),
+        (BAD_RATE, not_counts(rates)),
+        (BAD_SIZE, not_counts(sizes)),
+        (BAD_COST, not_counts(costs)),
     ]
-    return CleanRates(topics, rates.values, sizes, costs, _reasons(batch.num_rows, checks))
+    return CleanRates(topics, rates.values, sizes, costs, first_reasons(batch.num_rows, checks))
 
 
 @dataclass(frozen=True)
@@ -152,13 +174,13 @@ class CleanSubscriptions:
 def clean_subscriptions(batch: Batch) -> CleanSubscriptions:
     subscriber, topic = ("subscriber", "topic") if "subscriber" in batch.columns else ("follower", "followee")
     subscribers, topics = ids(batch.columns[subscriber]), ids(batch.columns[topic])
-    weights, thresholds = _optional(batch, "weight"), _optional(batch, "threshold")
+    weights, thresholds = optional_numbers(batch, "weight"), optional_numbers(batch, "threshold")
     checks = [
-        *_id_checks([subscribers, topics]),
-        (BAD_WEIGHT, _not_counts(weights)),
-        (BAD_THRESHOLD, _not_counts(thresholds)),
+        *id_checks([subscribers, topics]),
+        (BAD_WEIGHT, not_counts(weights)),
+        (BAD_THRESHOLD, not_counts(thresholds)),
     ]
-    return CleanSubscriptions(subscribers, topics, weights, thresholds, _reasons(batch.num_rows, checks))
+    return CleanSubscriptions(subscribers, topics, weights, thresholds, first_reasons(batch.num_rows, checks))
 
 
 def spread_topics(batch: Batch) -> Batch:
@@ -177,11 +199,11 @@ def spread_topics(batch: Batch) -> Batch:
     )
 
 
-def _optional(batch: Batch, name: str) -> Numbers | None:
+def optional_numbers(batch: Batch, name: str) -> Numbers | None:
     return whole_numbers(batch.columns[name]) if name in batch.columns else None
 
 
-def _not_counts(numbers: Numbers | None) -> Mask:
+def not_counts(numbers: Numbers | None) -> Mask:
     """Where a value is given that is not a whole number from 0."""
     if numbers is None or not len(numbers.values):
         return None
@@ -191,7 +213,7 @@ def _not_counts(numbers: Numbers | None) -> Mask:
     return is_negative if numbers.is_bad is None else is_negative | numbers.is_bad
 
 
-def _id_checks(columns: Iterable[Ids]) -> list[tuple[str, Mask]]:
+def id_checks(columns: Iterable[Ids]) -> list[tuple[str, Mask]]:
     columns = list(columns)
     return [
         *((MISSING_ID, column.rows_where(column.is_missing)) for column in columns),
@@ -199,12 +221,12 @@ def _id_checks(columns: Iterable[Ids]) -> list[tuple[str, Mask]]:
     ]
 
 
-def _reasons(num_rows: int, checks: list[tuple[str, Mask]]) -> Reasons | None:
-    """The first check that fails, per row."""
-    failed = [(reason, mask) for reason, mask in checks if mask is not None]
+def first_reasons(num_rows: int, checks: list[tuple[str, Mask]]) -> Reasons | None:
+    """Per row the first of REASONS whose check fails."""
+    failed = [(1 + REASON_NAMES.index(reason), mask) for reason, mask in checks if mask is not None]
     if not failed:
         return None
     reasons = np.zeros(num_rows, dtype=np.uint8)
-    for reason, mask in reversed(failed):
-        reasons[mask] = 1 + NAMES.index(reason)
+    for number, mask in sorted(failed, key=lambda check: -check[0]):
+        reasons[mask] = number
     return reasons if reasons.any() else None

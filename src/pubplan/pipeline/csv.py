@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from pubplan.arguments import argument
 from pubplan.errors import InputError
 from pubplan.pipeline.batch import Batch, as_text
-from pubplan.pipeline.source import REQUIRED, Source, TextFormat, missing_column
-from pubplan.pipeline.text import Chunk, drop_first, read_range, read_stream
+from pubplan.pipeline.source import Source, TextFormat, missing_column
+from pubplan.pipeline.text import OTHER_QUOTING, Chunk, drop_first, read_range, read_stream
 from pubplan.workload import Int64Array
 
 _ONLY_ASCII = bytes(letter if letter < 128 else ord("?") for letter in range(256))
@@ -55,7 +56,7 @@ def layout_of(
             raise InputError(f"{path} has {names.count(theirs)} columns '{theirs}'; expected one for the {name}.")
         if theirs in names:
             indices[name] = names.index(theirs)
-        elif name in REQUIRED[source.kind] and name not in given:
+        elif name in source.required and name not in given:
             raise missing_column(source, path, name, theirs, names)
     second = fields_of(path, head[1], style) if len(head) > 1 and _is_well_quoted(head[1], style) else []
     has_extra = len(second) == len(names) + 1 and second[-1] == ""
@@ -82,7 +83,7 @@ def _positions(source: Source, path: object, num_columns: int) -> dict[str, int]
         if theirs and not re.fullmatch(r"_c[0-9]+", theirs):
             raise InputError(
                 f"{path} is read without a header: its columns are _c0 to _c{num_columns - 1}, "
-                f"so --column {source.kind}.{name}={theirs} names none."
+                f"so {argument('columns', {source.kind: {name: theirs}})} names none."
             )
     mapped = {name: int(theirs.removeprefix("_c")) for name, theirs in source.columns.items() if theirs}
     in_order = {
@@ -92,13 +93,15 @@ def _positions(source: Source, path: object, num_columns: int) -> dict[str, int]
     }
     indices = mapped | in_order
     for name in source.all_columns:
-        is_needed = name in REQUIRED[source.kind] or name in mapped
+        is_needed = name in source.required or name in mapped
         if is_needed and name not in indices:
-            raise InputError(f"Say which column of {path} is the {name}: --column {source.kind}.{name}=_cN.")
+            raise InputError(
+                f"Say which column of {path} is the {name}: {argument('columns', {source.kind: {name: '_cN'}})}."
+            )
         if is_needed and indices[name] >= num_columns:
             raise InputError(
                 f"{path} has {num_columns} columns, _c0 to _c{num_columns - 1}; the {name} of {source.kind} is "
-                f"expected in _c{indices[name]}. Pass --delimiter if they are separated otherwise."
+                f"expected in _c{indices[name]}. Pass {argument('delimiter')} if another character separates them."
             )
     return {name: position for name, position in indices.items() if position < num_columns}
 
@@ -130,7 +133,7 @@ def parse_chunk(path: object, chunk: Chunk, layout: Layout, style: TextFormat) -
     if table.num_rows + len(bad) != chunk.num_records:
         raise InputError(
             f"{path}: {chunk.num_records:,} records were counted, but {table.num_rows + len(bad):,} were read. "
-            "Quotes may be misplaced: try --quote none."
+            f"Quotes may be misplaced: try {argument('quote', 'none')}."
         )
     good = np.delete(np.arange(chunk.num_records), bad)
     if layout.has_extra:
@@ -244,7 +247,7 @@ def _ill_quoted(path: object, chunk: Chunk, style: TextFormat) -> Int64Array:
     if bad and chunk.ends is not None:
         raise InputError(
             f"{path}: a quoted field does not end where its quotes do: {as_text(records[bad[0]])[:100]} "
-            "Read the file without --multiline, or with --quote none."
+            f"Read the file with {OTHER_QUOTING}."
         )
     return np.array(bad, dtype=np.int64)
 

@@ -18,8 +18,9 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from pubplan.arguments import argument
 from pubplan.errors import InputError
-from pubplan.pipeline.source import REQUIRED, Source
+from pubplan.pipeline.source import Source
 
 _BY_EXTENSION = {
     "parquet": "parquet",
@@ -70,7 +71,7 @@ def list_files(source: Source) -> list[File]:
     files = [File(file, file.stat().st_size, file.stat().st_mtime_ns) for file in paths]
     filled = [file for file in files if file.size]
     if not filled:
-        raise InputError(f"{paths[0]} is empty; expected {source.kind} with {', '.join(REQUIRED[source.kind])}.")
+        raise InputError(f"{paths[0]} is empty; expected {source.kind} with {', '.join(source.required)}.")
     return filled
 
 
@@ -120,18 +121,20 @@ def format_of(source: Source, files: list[File]) -> str:
         if by_content is not None and by_name is not None and by_content != by_name:
             raise InputError(
                 f"{file.path} is {by_content.capitalize()} by its content, not {by_name}. "
-                f"Pass --format {source.kind}={by_content}."
+                f"Pass {argument('format', {source.kind: by_content})}."
             )
         kinds[by_name or f"unknown ({file.path.name})"] = file.path
     if "avro" in kinds:
+        package = "org.apache.spark:spark-avro_2.13:<Spark's version>"
         raise InputError(
-            f"{kinds['avro']} is Avro, which Spark reads with the package spark-avro: pass --format {source.kind}=avro "
-            "--conf spark.jars.packages=org.apache.spark:spark-avro_2.13:<Spark's version>."
+            f"{kinds['avro']} is Avro, which Spark reads with the package spark-avro: pass "
+            f"{argument('format', {source.kind: 'avro'})} and {argument('conf', {'spark.jars.packages': package})}."
         )
     if len(kinds) != 1 or next(iter(kinds)).startswith("unknown"):
         seen = ", ".join(sorted(kinds))
         raise InputError(
-            f"Cannot tell the format of {source.path} (found: {seen}). Name it with --format {source.kind}=…"
+            f"Cannot tell the format of {source.path} (found: {seen}). "
+            f"Name it with {argument('format', {source.kind: '…'})}."
         )
     return next(iter(kinds))
 
@@ -266,7 +269,8 @@ def readable(path: Path) -> Iterator[None]:
     except EOFError as error:
         raise InputError(f"Cannot read {path}: unexpected end of the compressed data.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"Cannot read {path} as {error.encoding}: {error.reason}. Pass another --encoding.") from error
+        sentence = f"Cannot read {path} as {error.encoding}: {error.reason}."
+        raise InputError(f"{sentence} Pass another {argument('encoding')}.") from error
     except (OSError, zlib.error, lzma.LZMAError, pa.ArrowException) as error:
         detail = getattr(error, "strerror", None) or str(error).strip().splitlines()[0]
         raise InputError(f"Cannot read {path}: {detail}.") from error

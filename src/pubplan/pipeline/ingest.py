@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from pubplan.engine import interruptible, stage, whole_directory
+from pubplan.arguments import argument
+from pubplan.engine import LazySpark, interruptible, stage, started
 from pubplan.errors import InputError
+from pubplan.files import atomic_directory
+from pubplan.pipeline.accounts import RowCounts, RowTotals, describe_source, total_rows
 from pubplan.pipeline.audience import AudiencePart, name_topics, wanted_topics, write_topics
 from pubplan.pipeline.clean import TimeWindow, iso
-from pubplan.pipeline.interests import PAIRS_PER_PART, Part, group_by_subscriber, write_numbered, write_parts
-from pubplan.pipeline.numbering import RowCounts, Topics, number_topics
+from pubplan.pipeline.interests import PAIRS_PER_PART, group_by_subscriber, write_numbered, write_subscribers
+from pubplan.pipeline.numbering import Topics, number_topics
+from pubplan.pipeline.parts import MAX_ROWS_OF_ONE_PART, Part, num_parts
 from pubplan.pipeline.reader import Reader, open_source
-from pubplan.pipeline.refusals import check_rejected, check_span
+from pubplan.pipeline.refusals import check_rejected, check_span, check_unit
 from pubplan.pipeline.rejected import write_rejected
 from pubplan.pipeline.scratch import scratch_frame
 from pubplan.pipeline.source import Source
-from pubplan.pipeline.traffic import RowTotals, add_rates, count_events, count_once, merge, per_topic
+from pubplan.pipeline.traffic import add_rates, count_events, count_once, merge, per_topic
 from pubplan.pipeline.values import TimestampUnit
 from pubplan.pipeline.wildcards import Syntax
-from pubplan.workload import MANIFEST, Window, Workload, finish_workload, read_workload
+from pubplan.workload import (
+    DEFAULT_MESSAGE_BYTES,
+    MANIFEST,
+    TOPIC,
+    TopicWorkload,
+    Window,
+    finish_workload,
+    read_workload,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +63,7 @@ class Ingest:
     audience: Source
     window: TimeWindow = field(default_factory=TimeWindow)
     timestamp_unit: TimestampUnit = "s"
-    message_bytes: int = 200
+    message_bytes: int = DEFAULT_MESSAGE_BYTES
     timeless: bool = False
     keep_unknown: bool = False
     max_rejected: float = 0.05
@@ -62,16 +73,20 @@ class Ingest:
         if self.traffic.kind not in ("events", "rates") or self.audience.kind not in ("subscriptions", "follows"):
             raise InputError("Ingest takes events or rates, and subscriptions or follows.")
         if self.timestamp_unit not in ("s", "ms", "us", "ns"):
-            raise InputError(f"--timestamp-unit is s, ms, us or ns, not '{self.timestamp_unit}'.")
+            raise InputError(f"{argument('timestamp_unit')} is s, ms, us or ns, not '{self.timestamp_unit}'.")
         if self.wildcards not in (None, "nats", "mqtt"):
-            raise InputError(f"--wildcards is nats or mqtt, not '{self.wildcards}'.")
+            raise InputError(f"{argument('wildcards')} is nats or mqtt, not '{self.wildcards}'.")
         if not 0 <= self.max_rejected <= 1:
-            raise InputError(f"--max-rejected is a share between 0 and 1, not {self.max_rejected}.")
+            raise InputError(f"{argument('max_rejected')} is a share between 0 and 1, not {self.max_rejected}.")
         if self.message_bytes < 0:
-            raise InputError(f"--message-bytes must not be negative, not {self.message_bytes}.")
+            raise InputError(f"{argument('message_bytes')} must not be negative, not {self.message_bytes}.")
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return self.traffic, self.audience
 
 
-def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool = False) -> Workload:
+def ingest(spark: SparkSession | LazySpark, job: Ingest, out: str | Path, *, replace: bool = False) -> TopicWorkload:
     """Read raw tables, clean, count, number and write them as a workload.
 
     1. Clean the traffic, and count it per topic.
@@ -85,10 +100,12 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
             counted; or more of its rows are rejected than ``max_rejected`` allows.
     """
     target = Path(os.path.abspath(out))
-    with whole_directory(target, marker=MANIFEST, replace=replace) as staging, interruptible():
+    with atomic_directory(target, marker=MANIFEST, replace=replace) as staging, interruptible():
         scratch = _Scratch(staging / "scratch")
         with stage("looking at the sources"):  # what is wrong with the second is said before the first is read
-            reader, audience = open_source(spark, job.traffic), open_source(spark, job.audience)
+            reader, audience = _open(spark, job)
+        if not (reader.is_small and audience.is_small):
+            started(spark)
         with stage(f"counting {job.traffic.kind}"):
             traffic = _count_traffic(spark, job, reader, scratch)
         with stage(f"cleaning {job.audience.kind}"):
@@ -98,11 +115,11 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
             parts = _group(spark, named, totals.kept, scratch)
         blocks, subscribers = write_numbered(parts, staging, len(topics.ids), spark)
         kept = sum(block.pairs or 0 for block in blocks)
-        audience_rows = RowCounts(totals.rows, kept, _rejections(totals), totals.kept - kept)
+        audience_rows = totals.counts(kept)
         with stage("keeping rejected rows"):
-            total = _total(traffic.rows, audience_rows)
+            total = total_rows((traffic.rows, audience_rows))
             rejected = write_rejected(
-                scratch.rejected, (job.traffic.kind, job.audience.kind), total["rejected"], staging / "rejected"
+                scratch.rejected, (job.traffic.kind, job.audience.kind), total["rejected"], staging
             )
         shutil.rmtree(scratch.path)
         finish_workload(
@@ -114,14 +131,23 @@ def ingest(spark: SparkSession, job: Ingest, out: str | Path, *, replace: bool =
             interests=blocks,
             window=Window() if job.timeless else traffic.window,
             sources=[
-                _describe(job.traffic, reader, traffic.totals, traffic.rows),
-                _describe(job.audience, audience, totals, audience_rows) | _expansion(job, totals),
+                describe_source(job.traffic, reader, traffic.totals, traffic.rows),
+                describe_source(job.audience, audience, totals, audience_rows) | _expansion(job, totals),
             ],
             rows=total,
             rejected=rejected,
             optional=topics.optional,
         )
-    return read_workload(out)
+    return read_workload(out, TOPIC)
+
+
+def _open(spark: SparkSession | LazySpark, job: Ingest) -> tuple[Reader, Reader]:
+    """Traffic and audience, local ones first: what is wrong with them is said before Spark starts."""
+    sources = sorted((job.traffic, job.audience), key=lambda source: not source.is_local)
+    readers = {source.kind: open_source(spark, source) for source in sources}
+    if job.traffic.kind == "events" and job.max_rejected < 1:
+        check_unit(job.traffic, readers["events"].samples(), job.timestamp_unit)
+    return readers[job.traffic.kind], readers[job.audience.kind]
 
 
 class _Scratch:
@@ -142,7 +168,7 @@ class _Traffic:
     window: Window
 
 
-def _count_traffic(spark: SparkSession, job: Ingest, reader: Reader, scratch: _Scratch) -> _Traffic:
+def _count_traffic(spark: SparkSession | LazySpark, job: Ingest, reader: Reader, scratch: _Scratch) -> _Traffic:
     is_once = bool(job.traffic.columns.get("event"))
     if job.traffic.kind == "rates":
         work = add_rates(scratch.rejected)
@@ -151,21 +177,21 @@ def _count_traffic(spark: SparkSession, job: Ingest, reader: Reader, scratch: _S
     parts = reader.run(spark, work)
     reader.finish()
     totals = RowTotals.sum(part.totals for part in parts)
-    _check_records(job.traffic, totals)
+    totals.check(job.traffic)
     check_rejected(job.traffic, totals.rejected, totals.rows, job.max_rejected, scratch.rejected, job.timestamp_unit)
     firsts = [part.first for part in parts if part.first is not None]
     lasts = [part.last for part in parts if part.last is not None]
     first, last, kept = min(firsts, default=None), max(lasts, default=None), totals.kept
     if is_once:
         files = [file for part in parts for file in part.files]
-        counts, kept, first, last = count_once(spark, files)
+        counts, kept, first, last = count_once(started(spark), files)
     else:
         counts = merge([part.counts for part in parts])
-    rows = RowCounts(totals.rows, kept, _rejections(totals), totals.kept - kept)
+    rows = totals.counts(kept)
     return _Traffic(per_topic(counts), totals, rows, _window(job, first, last))
 
 
-def _unknown(spark: SparkSession, job: Ingest, audience: Reader) -> pa.Array | None:
+def _unknown(spark: SparkSession | LazySpark, job: Ingest, audience: Reader) -> pa.Array | None:
     """The topics that good subscriptions name, where those without traffic are kept."""
     if not job.keep_unknown:
         return None
@@ -174,7 +200,7 @@ def _unknown(spark: SparkSession, job: Ingest, audience: Reader) -> pa.Array | N
 
 
 def _clean_audience(
-    spark: SparkSession, job: Ingest, audience: Reader, topics: Topics, scratch: _Scratch
+    spark: SparkSession | LazySpark, job: Ingest, audience: Reader, topics: Topics, scratch: _Scratch
 ) -> tuple[list[AudiencePart], RowTotals]:
     lookup = scratch.path / "topics.parquet"
     write_topics(lookup, topics.ids)
@@ -182,33 +208,21 @@ def _clean_audience(
     parts = audience.run(spark, work)
     audience.finish()
     totals = RowTotals.sum(part.totals for part in parts)
-    _check_records(job.audience, totals)
+    totals.check(job.audience)
     check_rejected(job.audience, totals.rejected, totals.rows, job.max_rejected, scratch.rejected, job.timestamp_unit)
     return parts, totals
 
 
-def _group(spark: SparkSession, named: list[AudiencePart], num_pairs: int, scratch: _Scratch) -> list[Part]:
+def _group(spark: SparkSession | LazySpark, named: list[AudiencePart], num_pairs: int, scratch: _Scratch) -> list[Part]:
     given = frozenset[str]().union(*(part.given for part in named))
     files = [file for part in named for file in part.files]
     if not files:
         return []
     schema = "subscriber_id string, topic int, weight bigint, threshold bigint"
-    pairs = scratch_frame(spark, files, schema).select("subscriber_id", "topic", *sorted(given))
-    num_parts = max(spark.sparkContext.defaultParallelism, -(-num_pairs // PAIRS_PER_PART))
-    return write_parts(group_by_subscriber(pairs, num_parts), scratch.path / "parts")
-
-
-def _check_records(source: Source, totals: RowTotals) -> None:
-    """Every physical record must be a row that is kept or rejected; lists and wildcards make more rows of one."""
-    if totals.rows < totals.records or totals.kept + totals.rejected.total() != totals.rows:
-        raise InputError(
-            f"{source.path} has {totals.records:,} records, but {totals.rows:,} rows were read, of which "
-            f"{totals.kept:,} are kept and {totals.rejected.total():,} rejected."
-        )
-
-
-def _rejections(totals: RowTotals) -> Mapping[str, int]:
-    return {reason: number for reason, number in sorted(totals.rejected.items()) if number}
+    session = started(spark, is_for_little=num_pairs <= MAX_ROWS_OF_ONE_PART)
+    pairs = scratch_frame(session, files, schema).select("subscriber_id", "topic", *sorted(given))
+    number = num_parts(num_pairs, PAIRS_PER_PART, session)
+    return write_subscribers(group_by_subscriber(pairs, number), scratch.path / "parts")
 
 
 def _window(job: Ingest, first: int | None, last: int | None) -> Window:
@@ -222,31 +236,7 @@ def _window(job: Ingest, first: int | None, last: int | None) -> Window:
     return Window(None if start is None else iso(start), None if end is None else iso(end), seconds)
 
 
-def _describe(source: Source, reader: Reader, totals: RowTotals, rows: RowCounts) -> dict[str, Any]:
-    return {
-        "kind": source.kind,
-        "path": source.path,
-        "format": reader.format,
-        "columns": dict(source.columns),
-        "records": totals.records,
-        "rows_in": rows.rows_in,
-        "kept": rows.kept,
-        "rejected": dict(rows.rejected),
-        "duplicates": rows.duplicates,
-    }
-
-
 def _expansion(job: Ingest, totals: RowTotals) -> dict[str, Any]:
     if job.wildcards is None:
         return {}
     return {"wildcards": {"syntax": job.wildcards, "subscriptions": totals.wildcards, "expanded_to": totals.expanded}}
-
-
-def _total(*sources: RowCounts) -> dict[str, Any]:
-    reasons = sorted({reason for rows in sources for reason in rows.rejected})
-    return {
-        "rows_in": sum(rows.rows_in for rows in sources),
-        "kept": sum(rows.kept for rows in sources),
-        "rejected": {reason: sum(rows.rejected.get(reason, 0) for rows in sources) for reason in reasons},
-        "duplicates": sum(rows.duplicates for rows in sources),
-    }

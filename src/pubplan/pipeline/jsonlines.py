@@ -15,11 +15,11 @@ from pubplan.errors import InputError
 from pubplan.pipeline.batch import Batch, as_text
 from pubplan.pipeline.files import text_blocks
 from pubplan.pipeline.jsoncount import count_elements, count_lines
-from pubplan.pipeline.source import REQUIRED, Source, TextFormat, missing_column
+from pubplan.pipeline.source import Source, TextFormat, missing_column
 from pubplan.pipeline.text import Chunk, read_range, read_stream
 from pubplan.workload import Int64Array
 
-RECORDS_LOOKED_AT = 100
+SAMPLED_RECORDS = 100
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LETTERS_TOUCH = re.compile(r'(?<=[^}\]"])[^ \t\r\n{}[\]",:]')
@@ -41,13 +41,13 @@ def layout_of(source: Source, path: object, head: Sequence[bytes], partitions: d
     Raises:
         InputError: none of the first records has a required column.
     """
-    records = head[:RECORDS_LOOKED_AT]
+    records = head[:SAMPLED_RECORDS]
     is_document = records[0].lstrip()[:1] == b"[" or records[0].strip() == b"{"
     keys = dict(source.wanted)
     given = {name: partitions[theirs] for name, theirs in keys.items() if theirs in partitions}
     if not is_document:
         objects = [value for record in records for value, _ in _values(_decoded(record)) if isinstance(value, dict)]
-        for name in REQUIRED[source.kind] if objects else ():
+        for name in source.required if objects else ():
             if name not in given and all(_look_up(value, keys[name]) is None for value in objects):
                 raise missing_column(
                     source, path, name, keys[name], sorted({key for v in objects for key in _paths(v)})
@@ -217,5 +217,5 @@ def _bytes(value: Any) -> bytes | None:
     try:
         return str(value).encode("utf-8")
     except UnicodeEncodeError:
-        # Bytes that were not UTF-8 stay so; a lone surrogate from an escape is no text either.
+        # Bytes that were not UTF-8 stay so; a lone surrogate from an escape is not text either.
         return str(value).encode("utf-8", errors="surrogatepass")

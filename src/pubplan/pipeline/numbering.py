@@ -1,4 +1,4 @@
-"""From counts per topic to numbered topics, and what became of all rows."""
+"""From counts per topic to numbered topics."""
 
 from __future__ import annotations
 
@@ -13,21 +13,6 @@ from pubplan.workload import Int64Array
 
 
 @dataclass(frozen=True)
-class RowCounts:
-    """What became of a source's rows: rows in = kept + rejected + duplicates."""
-
-    rows_in: int
-    kept: int
-    rejected: Mapping[str, int]
-    duplicates: int
-
-    def __post_init__(self) -> None:
-        accounted = self.kept + sum(self.rejected.values()) + self.duplicates
-        if accounted != self.rows_in:
-            raise AssertionError(f"{self.rows_in} rows came in, {accounted} are accounted for")
-
-
-@dataclass(frozen=True)
 class Topics:
     """Topics in number order, as arrays; ``optional`` holds the ``cost`` where rates give one."""
 
@@ -38,7 +23,7 @@ class Topics:
 
 
 def number_topics(counted: pa.Table, unknown: pa.Array | None, message_bytes: int) -> Topics:
-    """Sort the topics by the bytes of their ids; a topic's number is its place.
+    """Sort the topics by the bytes of their ids; a topic's number is its position.
 
     Args:
         unknown: ids without traffic, which get the rate and the cost 0; those that are counted already are left out.
@@ -56,9 +41,9 @@ def number_topics(counted: pa.Table, unknown: pa.Array | None, message_bytes: in
         optional = {name: np.concatenate([values, nothing]) for name, values in optional.items()}
         sizes = np.concatenate([sizes, np.full(len(extra), message_bytes, dtype=np.int64)])
     order = pc.sort_indices(ids.cast(pa.binary()))
-    places = order.to_numpy()
-    ordered = {name: values[places] for name, values in optional.items()}
-    return Topics(ids.take(order), rates[places], sizes[places], ordered)
+    positions = order.to_numpy()
+    ordered = {name: values[positions] for name, values in optional.items()}
+    return Topics(ids.take(order), rates[positions], sizes[positions], ordered)
 
 
 def _flat(column: pa.ChunkedArray) -> pa.Array:

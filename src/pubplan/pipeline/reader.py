@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from pubplan.engine import block_groups, map_blocks
+from pubplan.engine import LazySpark, block_groups, map_blocks, started
 from pubplan.pipeline import csv, jsonlines, tables
 from pubplan.pipeline.batch import Batch
 from pubplan.pipeline.files import File, check_unchanged, format_of, is_plain, list_files, partitions
-from pubplan.pipeline.source import REQUIRED, TABLE_FORMATS, Source, TextFormat, missing_column
+from pubplan.pipeline.source import TABLE_FORMATS, Source, TextFormat, missing_column
 from pubplan.pipeline.text import CHUNK_BYTES, read_head
 
 if TYPE_CHECKING:
@@ -23,17 +23,22 @@ Work = Callable[[Iterator[Batch], int], Result]
 """What a task does with its batches; the number tells tasks apart."""
 
 ROWS_PER_PIECE = 1 << 20
+SAMPLE_BYTES = 1 << 16
 
 Layout = csv.Layout | jsonlines.JsonLayout | tables.TableLayout
 
 
 class Reader(Protocol):
-    """A source that is open for reading."""
+    """A source that is open for reading; a small one is read without Spark."""
 
     format: str
+    is_small: bool
 
-    def run(self, spark: SparkSession, work: Work[Result]) -> list[Result]:
+    def run(self, spark: SparkSession | LazySpark, work: Work[Result]) -> list[Result]:
         """Hand all batches to tasks; what they return, in order."""
+
+    def samples(self) -> Iterator[Batch]:
+        """A few rows from several positions of a large source; nothing where looking at them would cost much."""
 
     def finish(self) -> None:
         """Refuse a source that changed while it was read."""
@@ -58,6 +63,7 @@ class LocalReader:
     def __init__(self, source: Source) -> None:
         source.check_local_options()
         self._files = list_files(source)
+        self.is_small = sum(file.size for file in self._files) <= CHUNK_BYTES
         self.format = format_of(source, self._files)
         self._style = source.text_format(self.format)
         self._pieces = [piece for file in self._files for piece in _pieces(source, file, self.format, self._style)]
@@ -69,30 +75,41 @@ class LocalReader:
             return
         present = {name for piece in self._pieces for name in _columns(piece.layout)}
         for name, theirs in source.columns.items():
-            if theirs and self._pieces and name not in present and name not in REQUIRED[source.kind]:
+            if theirs and self._pieces and name not in present and name not in source.required:
                 raise missing_column(
                     source, source.path, name, theirs, _listed(self._files[0], self.format, self._style)
                 )
 
-    def run(self, spark: SparkSession, work: Work[Result]) -> list[Result]:
+    def run(self, spark: SparkSession | LazySpark, work: Work[Result]) -> list[Result]:
         if not self._pieces:
             return []
-        groups = block_groups(len(self._pieces), spark)
+        # Small files are read here: handing them to tasks would take longer than reading them.
+        session = None if self.is_small else started(spark)
+        groups = block_groups(len(self._pieces), session)
         pieces, file_format, style = self._pieces, self.format, self._style
 
         def task(number: int) -> Result:
             batches = (batch for index in groups[number] for batch in _read(pieces[index], file_format, style))
             return work(batches, number)
 
-        # A small file is read here: handing it to a task would take longer than reading it.
-        is_small = len(groups) == 1 and sum(file.size for file in self._files) <= CHUNK_BYTES
-        return list(map_blocks(task, len(groups), None if is_small else spark))
+        return list(map_blocks(task, len(groups), session))
+
+    def samples(self) -> Iterator[Batch]:
+        if self.is_small or self.format in TABLE_FORMATS:
+            return
+        last = len(self._pieces) - 1
+        for index in sorted({0, last // 2, last}):
+            piece = self._pieces[index]
+            if piece.span is not None:
+                first = piece.span[0]
+                piece = replace(piece, span=(first, min(piece.span[1], first + SAMPLE_BYTES)))
+            yield from islice(_read(piece, self.format, self._style), 1)
 
     def finish(self) -> None:
         check_unchanged(self._files)
 
 
-def open_source(spark: SparkSession, source: Source) -> Reader:
+def open_source(spark: SparkSession | LazySpark, source: Source) -> Reader:
     """Find the files of a source, their format and their columns.
 
     Raises:
@@ -102,7 +119,7 @@ def open_source(spark: SparkSession, source: Source) -> Reader:
         return LocalReader(source)
     from pubplan.pipeline.remote import SparkReader
 
-    return SparkReader(spark, source)
+    return SparkReader(started(spark), source)
 
 
 def _pieces(source: Source, file: File, file_format: str, style: TextFormat) -> list[Piece]:

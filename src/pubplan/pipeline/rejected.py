@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pubplan.engine import BLOCK_ROWS, digest_table, read_parquet, write_parquet
+from pubplan.engine import read_parquet, write_parquet
 from pubplan.pipeline.batch import Batch
-from pubplan.pipeline.clean import MALFORMED, NAMES, Reasons
-from pubplan.workload import Block
+from pubplan.pipeline.clean import MALFORMED, REASON_NAMES, Reasons
+from pubplan.workload import Block, write_table
 
-_HELD_ROWS = 1 << 17
+_MAX_HELD_ROWS = 1 << 17
 _SCHEMA = pa.schema([("source", pa.string()), ("reason", pa.string()), ("row", pa.string())])
 
 
@@ -34,10 +34,10 @@ class Rejects:
         self._held += [(MALFORMED, raw) for raw in batch.malformed]
         if reasons is not None:
             rows = np.flatnonzero(reasons)
-            names = [NAMES[number - 1] for number in reasons[rows].tolist()]
+            names = [REASON_NAMES[number - 1] for number in reasons[rows].tolist()]
             self.counts.update(names)
             self._held += zip(names, batch.raw(rows), strict=True)
-        if len(self._held) >= _HELD_ROWS:
+        if len(self._held) >= _MAX_HELD_ROWS:
             self.write()
 
     def write(self) -> None:
@@ -62,25 +62,23 @@ def samples(directory: Path, kind: str, reason: str, number: int) -> list[str]:
     return rows[:number]
 
 
-def write_rejected(directory: Path, kinds: Sequence[str], counts: Mapping[str, int], target: Path) -> list[Block]:
-    """The ``rejected/`` table: the rows of all sources in an order that does not depend on how they were read.
+def write_rejected(directory: Path, kinds: Sequence[str], counts: Mapping[str, int], target: Path) -> tuple[Block, ...]:
+    """The table ``rejected/`` in ``target``: the rows of all sources, in an order that does not depend on the reading.
+
+    Args:
+        directory: where tasks wrote them.
+        kinds: of the sources.
+        counts: how many rows of all sources were rejected, by reason.
 
     Raises:
         AssertionError: other rows are in the files than were counted.
     """
     files = [path for kind in kinds for path in sorted(directory.glob(f"{kind}-*.parquet"))]
     if not files:
-        return []
+        return ()
     order = [("source", "ascending"), ("reason", "ascending"), ("row", "ascending")]
     table = pa.concat_tables([read_parquet(path) for path in files]).sort_by(order)
     seen = Counter(table["reason"].to_pylist())
     if seen != Counter(counts):
         raise AssertionError(f"{dict(counts)} were rejected, but {dict(seen)} were written")
-    target.mkdir()
-    blocks: list[Block] = []
-    for first in range(0, table.num_rows, BLOCK_ROWS):
-        part = table.slice(first, BLOCK_ROWS).combine_chunks()
-        blocks.append(
-            Block(part.num_rows, write_parquet(target / f"{len(blocks):05d}.parquet", part), digest_table(part))
-        )
-    return blocks
+    return write_table(target, "rejected", table)

@@ -22,6 +22,7 @@ from pyspark import TaskContext
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
+from pubplan.arguments import argument
 from pubplan.errors import EngineError, InputError, PubplanError
 from pubplan.pipeline import csv, jsonlines, tables
 from pubplan.pipeline.batch import Batch
@@ -32,6 +33,7 @@ from pubplan.pipeline.text import Chunk, drop_first, lines
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from pubplan.engine import LazySpark
     from pubplan.pipeline.reader import Result, Work
 
 _SCHEME = r"^[A-Za-z][A-Za-z0-9+.-]+:(//[^/]*)?"
@@ -41,10 +43,13 @@ ToBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[Batch]]
 class SparkReader:
     """A source read through Spark."""
 
+    is_small = False
+
     def __init__(self, spark: SparkSession, source: Source) -> None:
         self.format = source.format or format_by_name(PurePosixPath(source.path)) or ""
         if not self.format:
-            raise InputError(f"Cannot tell the format of {source.path}. Name it with --format {source.kind}=…")
+            named = argument("format", {source.kind: "…"})
+            raise InputError(f"Cannot tell the format of {source.path}. Name it with {named}.")
         if os.path.exists(source.path):  # Spark's default file system, and its working directory, may be other ones
             source = replace(source, path=f"file:{os.path.abspath(source.path)}")
         self._source = source
@@ -56,7 +61,7 @@ class SparkReader:
                 self._frame, self._to_batches = _table(spark, source, self.format)
                 self._num_rows = self._frame.count()
 
-    def run(self, spark: SparkSession, work: Work[Result]) -> list[Result]:
+    def run(self, spark: SparkSession | LazySpark, work: Work[Result]) -> list[Result]:
         to_batches = self._to_batches
 
         def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,6 +87,9 @@ class SparkReader:
         if self._num_rows is not None and num_rows != self._num_rows:
             raise InputError(f"{self._source.path}: {self._num_rows:,} rows were counted, but {num_rows:,} were read.")
         return [result for _, result in results]
+
+    def samples(self) -> Iterator[Batch]:
+        return iter(())
 
     def finish(self) -> None:
         """Spark reads other file systems; what changes there is not seen here."""
@@ -114,14 +122,13 @@ def _visible(frame: DataFrame, source: Source) -> DataFrame:
 def _text(spark: SparkSession, source: Source, file_format: str) -> tuple[DataFrame, ToBatches]:
     style = source.text_format(file_format)
     if style.multiline or style.encoding not in (None, "utf-8", "UTF-8"):
-        raise InputError(f"{source.path}: --multiline and --encoding need files on a file system that all nodes mount.")
+        needing = f"{argument('multiline')} and {argument('encoding')}"
+        raise InputError(f"{source.path}: {needing} need files on a file system that all nodes mount.")
     reader = spark.read.options(**{"recursiveFileLookup": "true", **source.spark_options()})
     frame = _visible(reader.text(source.path), source).select(
         "value", F.col("_metadata.file_path").alias("path"), F.col("_metadata.file_block_start").alias("start")
     )
-    head = [
-        _bytes(row["value"]) for row in frame.where("length(value) > 0").limit(jsonlines.RECORDS_LOOKED_AT).collect()
-    ]
+    head = [_bytes(row["value"]) for row in frame.where("length(value) > 0").limit(jsonlines.SAMPLED_RECORDS).collect()]
     if not head:
         raise InputError(f"{source.path} is empty.")
     if file_format == "json":

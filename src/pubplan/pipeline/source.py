@@ -8,10 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pubplan.arguments import argument
 from pubplan.errors import InputError, unknown_name
 
-Kind = Literal["events", "rates", "subscriptions", "follows"]
-Role = Literal["id", "time", "count"]
+Kind = Literal["events", "rates", "subscriptions", "follows", "clients", "brokers", "sites", "latencies", "messages"]
+Role = Literal["id", "time", "count", "number"]
+
+MAX_COORDINATES = 8
+COORDINATES = tuple(f"x_{axis}" for axis in range(MAX_COORDINATES))
+"""The columns that say where sites and brokers are; how many of them there are is up to the source."""
 
 ROLES: dict[str, Role] = {
     "topic": "id",
@@ -25,21 +30,44 @@ ROLES: dict[str, Role] = {
     "cost": "count",
     "weight": "count",
     "threshold": "count",
+    "client": "id",
+    "site": "id",
+    "broker": "id",
+    "parent": "id",
+    "allowed": "id",
+    "latency": "number",
+    "limit": "number",
+    "share": "count",
+    "capacity": "count",
+    "count": "count",
+    **dict.fromkeys(COORDINATES, "number"),
 }
-"""What each column is: a name, a moment, or a whole number."""
+"""What each column is: a name, a moment, a whole number, or any number."""
 
 REQUIRED: dict[Kind, tuple[str, ...]] = {
     "events": ("topic", "timestamp"),
     "rates": ("topic", "rate"),
     "subscriptions": ("subscriber", "topic"),
     "follows": ("follower", "followee"),
+    "clients": ("client", "site"),
+    "brokers": ("broker",),
+    "sites": ("site", COORDINATES[0]),
+    "latencies": ("site", "broker", "latency"),
+    "messages": (),
 }
 OPTIONAL: dict[Kind, tuple[str, ...]] = {
     "events": ("size", "event"),
     "rates": ("size", "cost"),
     "subscriptions": ("weight", "threshold"),
     "follows": (),
+    "clients": ("limit", "allowed", "weight"),
+    "brokers": ("parent", "latency", "share", "capacity", *COORDINATES),
+    "sites": COORDINATES[1:],
+    "latencies": (),
+    "messages": ("client", "count"),
 }
+LISTS = {("subscriptions", "topic"), ("clients", "allowed")}
+"""Columns, by kind of source, that may hold a list in every row."""
 TEXT_FORMATS = ("csv", "tsv", "copy", "json")
 """Formats whose records pubplan cuts out of text by itself."""
 TABLE_FORMATS = ("parquet", "orc")
@@ -72,9 +100,9 @@ class TextFormat:
     has_backslashes: bool = False
 
     def __post_init__(self) -> None:
-        for name, value in (("--delimiter", self.delimiter), ("--quote", self.quote), ("--escape", self.escape)):
+        for name, value in (("delimiter", self.delimiter), ("quote", self.quote), ("escape", self.escape)):
             if value is not None and (len(value) != 1 or not value.isascii() or value in "\r\n"):
-                raise InputError(f"{name} is one ASCII character, not '{value}'.")
+                raise InputError(f"{argument(name)} is one ASCII character, not '{value}'.")
         if self.encoding is not None:
             try:
                 codecs.lookup(self.encoding)
@@ -101,6 +129,7 @@ class Source:
         escape: what stands before a quote inside a quoted field; without one, quotes are doubled.
         encoding: of text; UTF-8, or what a byte order mark says, unless given.
         multiline: whether quoted fields of CSV may hold line breaks.
+        extra: further columns that the source must have, such as those of attributes, and what they are.
     """
 
     kind: Kind
@@ -114,13 +143,13 @@ class Source:
     escape: str | None = None
     encoding: str | None = None
     multiline: bool = False
+    extra: Mapping[str, Role] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = [*REQUIRED[self.kind], *OPTIONAL[self.kind]]
         for name in self.columns:
-            if name not in known:
-                raise InputError(unknown_name(f"column of {self.kind}", name, known))
-        for name in REQUIRED[self.kind]:
+            if name not in self.all_columns:
+                raise InputError(unknown_name(f"column of {self.kind}", name, self.all_columns))
+        for name in self.required:
             if self.columns.get(name, name) == "":
                 raise InputError(f"The column {name} of {self.kind} cannot be left out.")
         self.text_format("csv")
@@ -141,7 +170,16 @@ class Source:
     @property
     def all_columns(self) -> tuple[str, ...]:
         """Our columns in the order of files without a header."""
-        return (*REQUIRED[self.kind], *OPTIONAL[self.kind])
+        return (*self.required, *OPTIONAL[self.kind])
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns that cannot be left out."""
+        return (*REQUIRED[self.kind], *self.extra)
+
+    def role(self, name: str) -> Role:
+        """What one of our columns is."""
+        return self.extra.get(name) or ROLES[name]
 
     def text_format(self, name: str) -> TextFormat:
         """How the text of a file of format ``name`` is written."""
@@ -182,14 +220,13 @@ def missing_column(source: Source, path: object, name: str, theirs: str, listed:
     )
     alike = [column for column in listed if column.strip().lower() == theirs.strip().lower()]
     only = listed[0] if len(listed) == 1 else ""
-    separators = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
-    split = next((mark for mark in separators if theirs in [part.strip('" ') for part in only.split(mark)]), None)
+    split = next((mark for mark in ";\t|," if theirs in [part.strip('" ') for part in only.split(mark)]), None)
     if alike:
-        return InputError(f"{sentence}Pass --column '{source.kind}.{name}={alike[0]}'.")
+        return InputError(f"{sentence}Pass {argument('columns', {source.kind: {name: alike[0]}})}.")
     if split is not None and only != theirs:
-        return InputError(f"{sentence}Pass --delimiter {separators[split]}.")
+        return InputError(f"{sentence}Pass {argument('delimiter', split)}.")
     if "\0" in "".join(listed):
-        return InputError(f"{sentence}The file looks like UTF-16: pass --encoding utf-16le or utf-16be.")
+        return InputError(f"{sentence}The file looks like UTF-16: pass {argument('encoding', 'utf-16le')} or utf-16be.")
     if any(re.fullmatch(r"[0-9.:TZ +-]+", column) for column in listed if column):
-        return InputError(f"{sentence}If the file begins with data, pass --no-header.")
-    return InputError(f"{sentence}Name another one with --column {source.kind}.{name}=…")
+        return InputError(f"{sentence}If the file begins with data, pass {argument('header', False)}.")
+    return InputError(f"{sentence}Name another one with {argument('columns', {source.kind: {name: '…'}})}.")

@@ -13,12 +13,13 @@ from pyarrow import orc
 from pubplan.errors import InputError
 from pubplan.pipeline.batch import Batch, rows_as_json
 from pubplan.pipeline.files import readable
-from pubplan.pipeline.source import REQUIRED, ROLES, Role, Source, missing_column
+from pubplan.pipeline.source import LISTS, Role, Source, missing_column
 
 _EXPECTED: dict[Role, str] = {
     "id": "text or a whole number",
     "time": "a timestamp, an epoch number or ISO 8601 text",
     "count": "a whole number",
+    "number": "a number",
 }
 
 
@@ -50,7 +51,7 @@ def layout_of(source: Source, path: object, schema: pa.Schema, partitions: dict[
             names[name] = theirs
         elif theirs in partitions:
             given[name] = partitions[theirs]
-        elif name in REQUIRED[source.kind]:
+        elif name in source.required:
             raise missing_column(source, path, name, theirs, schema.names)
     topics = [theirs for name, theirs in names.items() if name in ("topic", "followee")]
     return TableLayout(names, given, tuple(name for name in topics if pa.types.is_string(schema.field(name).type)))
@@ -58,17 +59,17 @@ def layout_of(source: Source, path: object, schema: pa.Schema, partitions: dict[
 
 def check_type(source: Source, path: object, name: str, theirs: str, kind: pa.DataType) -> None:
     """Refuse a column of a type that its role cannot have."""
-    role, inner = ROLES[name], kind
+    role, inner = source.role(name), kind
     if pa.types.is_dictionary(inner):
         inner = inner.value_type
-    if name == "topic" and source.kind == "subscriptions" and _is_list(inner):
+    if (source.kind, name) in LISTS and _is_list(inner):
         inner = inner.value_type
     is_text = pa.types.is_binary(inner) or pa.types.is_large_binary(inner) or pa.types.is_null(inner)
     is_text = is_text or pa.types.is_string(inner) or pa.types.is_large_string(inner) or pa.types.is_string_view(inner)
     is_whole = pa.types.is_integer(inner) or (pa.types.is_decimal(inner) and inner.scale == 0)
     is_number = pa.types.is_floating(inner) or pa.types.is_decimal(inner)
     is_moment = pa.types.is_timestamp(inner) or pa.types.is_date(inner)
-    accepted = {"id": False, "time": is_number or is_moment, "count": is_number}[role]
+    accepted = {"id": False, "time": is_number or is_moment, "count": is_number, "number": is_number}[role]
     if not (is_text or is_whole or accepted):
         raise InputError(f"{path}: column '{theirs}' is {kind}; expected {_EXPECTED[role]} for the {name}.")
 

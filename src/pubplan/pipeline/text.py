@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pubplan.arguments import argument
 from pubplan.errors import InputError
 from pubplan.pipeline.files import readable, text_blocks
 from pubplan.pipeline.source import TextFormat
@@ -22,6 +23,9 @@ from pubplan.workload import Int64Array
 CHUNK_BYTES = 1 << 24
 MAX_RECORD_BYTES = 1 << 28
 _LOOK_AHEAD_BYTES = 1 << 16
+
+OTHER_QUOTING = f"{argument('multiline', False)}, or {argument('quote', 'none')}"
+"""What helps where quotes do not close, inside a message."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ def _cut(path: Path, text: bytes, style: TextFormat, num_before: int, *, is_last
     if len(text) > MAX_RECORD_BYTES + CHUNK_BYTES:
         raise InputError(
             f"{path}: record {num_before + 1:,} is longer than {MAX_RECORD_BYTES >> 20} MB."
-            + (" A quote may never be closed: try without --multiline, or --quote none." if style.multiline else "")
+            + (f" A quote may never be closed: try {OTHER_QUOTING}." if style.multiline else "")
         )
     if style.multiline and style.quote is not None:
         if is_last and text and not text.endswith((b"\n", b"\r")):
@@ -120,7 +124,7 @@ def _cut(path: Path, text: bytes, style: TextFormat, num_before: int, *, is_last
         if is_last and has_open_quote:
             raise InputError(
                 f"{path}: the quote that opens in record {num_before + len(ends) + 1:,} is never closed. "
-                "Read the file without --multiline, or with --quote none."
+                f"Read the file with {OTHER_QUOTING}."
             )
         if not len(ends):
             return None, text

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import functions as F
 
+from pubplan.arguments import argument
 from pubplan.engine import MAX_INT64, write_parquet
 from pubplan.errors import InputError
+from pubplan.pipeline.accounts import RowTotals
 from pubplan.pipeline.batch import Batch
 from pubplan.pipeline.clean import CleanEvents, CleanRates, Reasons, TimeWindow, clean_events, clean_rates
 from pubplan.pipeline.rejected import Rejects
@@ -32,37 +32,9 @@ if TYPE_CHECKING:
 # most 2^22 rows, so its sums stay below 2^53.
 _LOW_BITS = 31
 _MAX_BATCH_ROWS = 1 << 22
-_SUMMED = ("rate", "bytes", "sized")
+_SUM_COLUMNS = ("rate", "bytes", "sized")
 _COST = "cost"
 Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-@dataclass
-class RowTotals:
-    """What became of the rows some tasks read.
-
-    ``records`` are physical ones; ``rows`` are more where a record lists topics, or names them by a wildcard:
-    ``wildcards`` such subscriptions were ``expanded`` to that many.
-    """
-
-    records: int = 0
-    rows: int = 0
-    kept: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    wildcards: int = 0
-    expanded: int = 0
-
-    @classmethod
-    def sum(cls, parts: Iterable[RowTotals]) -> RowTotals:
-        total = cls()
-        for part in parts:
-            total.records += part.records
-            total.rows += part.rows
-            total.kept += part.kept
-            total.rejected += part.rejected
-            total.wildcards += part.wildcards
-            total.expanded += part.expanded
-        return total
 
 
 @dataclass(frozen=True)
@@ -84,7 +56,7 @@ def count_events(window: TimeWindow, unit: TimestampUnit, rejected: Path, copies
         files: list[Path] = []
         for batch in _small(batches):
             events = clean_events(batch, window, unit)
-            _account(batch, events.reasons, totals, rejects)
+            totals.add(batch, events.reasons, rejects)
             good = _good(events.reasons)
             micros = _chosen(events.micros, good)
             if len(micros):
@@ -109,7 +81,7 @@ def add_rates(rejected: Path) -> Work[TrafficPart]:
         totals, rejects, counts = RowTotals(), Rejects(rejected, "rates", task), []
         for batch in _small(batches):
             rates = clean_rates(batch)
-            _account(batch, rates.reasons, totals, rejects)
+            totals.add(batch, rates.reasons, rejects)
             counts.append(_added(rates, _good(rates.reasons)))
         rejects.write()
         totals.rejected = rejects.counts
@@ -131,13 +103,6 @@ def _slice(batch: Batch, first: int, number: int) -> Batch:
     columns = {name: column.slice(first, number) for name, column in batch.columns.items()}
     malformed = batch.malformed if first == 0 else []
     return Batch(columns, number, number + len(malformed), lambda rows: batch.raw(rows + first), malformed)
-
-
-def _account(batch: Batch, reasons: Reasons | None, totals: RowTotals, rejects: Rejects) -> None:
-    rejects.add(batch, reasons)
-    totals.records += batch.num_records
-    totals.rows += batch.num_rows + len(batch.malformed)
-    totals.kept += batch.num_rows - (0 if reasons is None else int(np.count_nonzero(reasons)))
 
 
 def _good(reasons: Reasons | None) -> Mask:
@@ -224,7 +189,7 @@ def per_topic(counts: pa.Table) -> pa.Table:
         InputError: a sum leaves 64 bits, or some topics have a cost and others have none.
     """
     columns = {"topic": counts["topic"]}
-    for name in _SUMMED:
+    for name in _SUM_COLUMNS:
         low, high = (_half(counts, f"{name}_{half}") for half in ("low", "high"))
         high = high + (low >> _LOW_BITS)
         if (high >> (63 - _LOW_BITS)).any():
@@ -237,8 +202,8 @@ def per_topic(counts: pa.Table) -> pa.Table:
         if number and number < counts.num_rows:
             example = counts.filter(has_none)["topic"][0].as_py()
             raise InputError(
-                f"{number:,} topics have no cost, '{example}' for one, and others have. Give every topic a cost in at "
-                "least one row, or leave costs out with --column rates.cost="
+                f"{number:,} topics have no cost, '{example}' for one, but others have. Give every topic a cost in at "
+                f"least one row, or leave costs out with {argument('columns', {'rates': {'cost': ''}})}."
             )
         if not number:
             columns[_COST] = counts[_COST]
@@ -274,6 +239,8 @@ def count_once(spark: SparkSession, files: list[Path]) -> tuple[pa.Table, int, i
 
     Of several events with one id the smallest is kept, so that the choice does not depend on their order.
     """
+    from pyspark.sql import functions as F
+
     rows = scratch_frame(spark, files, "event string, topic string, micros bigint, size bigint")
     once = rows.groupBy("event").agg(F.min(F.struct("topic", "micros", "size")).alias("kept")).select("kept.*")
     mask = (1 << _LOW_BITS) - 1

@@ -48,6 +48,14 @@ class Ids:
         marked = per_code[:-1].any() or (per_code[-1] and bool((self.codes == len(self.names)).any()))
         return per_code[self.codes] if marked else None
 
+    def numbers(self, known: pa.Array) -> Int64Array:
+        """Per row the position of its id in ``known``; -1 where it is not there."""
+        names = self.names
+        if self.is_undecodable.any():
+            names = pc.if_else(pa.array(~self.is_undecodable[:-1]), names, pa.scalar(""))
+        positions = pc.index_in(names, value_set=known).fill_null(-1)
+        return np.append(np.asarray(positions, dtype=np.int64), -1)[self.codes]
+
 
 def ids(column: pa.Array) -> Ids:
     """Ids as codes: text as it is, whole numbers as text."""
@@ -105,7 +113,7 @@ class Numbers:
 
 def whole_numbers(column: pa.Array) -> Numbers:
     """A column as int64. Null and empty are missing; fractions, other text and what 64 bits do not hold are bad."""
-    column = _decoded(column)
+    column = decoded(column)
     kind = column.type
     is_missing = np.asarray(column.is_null()) if column.null_count else None
     if pa.types.is_null(kind):
@@ -124,7 +132,7 @@ def whole_numbers(column: pa.Array) -> Numbers:
     return Numbers(np.asarray(filled.cast(pa.int64())), is_missing, None)
 
 
-def _decoded(column: pa.Array) -> pa.Array:
+def decoded(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     is_text = pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
@@ -138,7 +146,7 @@ def _numbers_of_text(column: pa.Array) -> Numbers:
         return Numbers(np.asarray(whole), None, None)
     text = pc.ascii_trim_whitespace(column)
     is_missing = np.asarray(pc.equal(pc.binary_length(text), 0).fill_null(True))
-    is_whole = np.asarray(_matches(text, _WHOLE)) & ~is_missing
+    is_whole = np.asarray(matches(text, _WHOLE)) & ~is_missing
     values = np.zeros(len(column), dtype=np.int64)
     is_bad = ~is_whole & ~is_missing
     rows = np.flatnonzero(is_whole)
@@ -150,7 +158,7 @@ def _numbers_of_text(column: pa.Array) -> Numbers:
         fits = np.array([-MAX_INT64 - 1 <= number <= MAX_INT64 for number in whole], dtype=bool)
         is_bad[rows[~fits]] = True
         values[rows] = [number if fit else 0 for number, fit in zip(whole, fits, strict=True)]
-    return Numbers(values, _mask(is_missing), _mask(is_bad))
+    return Numbers(values, mask(is_missing), mask(is_bad))
 
 
 def _all_integers(column: pa.Array) -> pa.Array | None:
@@ -171,17 +179,17 @@ def _numbers_of_floats(column: pa.Array, is_missing: Mask) -> Numbers:
     if is_nan.any():  # what pandas writes for a missing number
         is_missing = is_nan if is_missing is None else is_missing | is_nan
     is_bad = ~is_whole & ~is_nan
-    return Numbers(np.where(is_whole, floats, 0).astype(np.int64), is_missing, _mask(is_bad))
+    return Numbers(np.where(is_whole, floats, 0).astype(np.int64), is_missing, mask(is_bad))
 
 
 def _numbers_of_objects(column: pa.Array, is_missing: Mask) -> Numbers:
     exact = [Decimal(0) if value is None else Decimal(value) for value in column.to_pylist()]
     is_whole = np.array([value == value.to_integral_value() and abs(value) <= MAX_INT64 for value in exact], dtype=bool)
     values = np.array([int(value) if whole else 0 for value, whole in zip(exact, is_whole, strict=True)], np.int64)
-    return Numbers(values, is_missing, _mask(~is_whole))
+    return Numbers(values, is_missing, mask(~is_whole))
 
 
-def _matches(text: pa.Array, pattern: str) -> pa.Array:
+def matches(text: pa.Array, pattern: str) -> pa.Array:
     """Which texts match; what is not UTF-8 does not."""
     if is_utf8(text).all():
         return pc.match_substring_regex(text, pattern).fill_null(False)
@@ -189,16 +197,16 @@ def _matches(text: pa.Array, pattern: str) -> pa.Array:
     return pc.match_substring_regex(readable, pattern).fill_null(False)
 
 
-def _mask(marked: npt.NDArray[np.bool_]) -> Mask:
+def mask(marked: npt.NDArray[np.bool_]) -> Mask:
     return marked if marked.any() else None
 
 
 def moments(column: pa.Array, unit: TimestampUnit) -> tuple[Int64Array, Mask]:
     """Microseconds since 1970, and where there is no moment that can be used.
 
-    Numbers, also fractions, count ``unit``; text is such a number or ISO 8601, in UTC unless it says otherwise.
+    Numbers, also fractions, count ``unit``; text is such a number or ISO 8601, in UTC unless it names a time zone.
     """
-    column = _decoded(column)
+    column = decoded(column)
     kind = column.type
     if pa.types.is_string(kind):
         return _moments_of_text(column, unit)
@@ -211,10 +219,10 @@ def moments(column: pa.Array, unit: TimestampUnit) -> tuple[Int64Array, Mask]:
     if pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and kind.scale > 0):
         return _moments_of_floats(np.asarray(column.cast(pa.float64()).fill_null(np.nan)), unit)
     numbers = whole_numbers(column)
-    return _scaled(numbers.values, unit, _either(numbers.is_missing, numbers.is_bad))
+    return _scaled(numbers.values, unit, either(numbers.is_missing, numbers.is_bad))
 
 
-def _either(first: Mask, second: Mask) -> Mask:
+def either(first: Mask, second: Mask) -> Mask:
     return second if first is None else first if second is None else first | second
 
 
@@ -227,7 +235,7 @@ def _scaled(values: Int64Array, unit: str, is_bad: Mask) -> tuple[Int64Array, Ma
     earliest, latest = -(-EARLIEST // factor), LATEST // factor
     if len(values) and (values.min() < earliest or values.max() > latest):
         is_outside = (values < earliest) | (values > latest)
-        is_bad = _either(is_bad, is_outside)
+        is_bad = either(is_bad, is_outside)
         values = np.where(is_outside, 0, values)
     return values * factor if factor != 1 else values, is_bad
 
@@ -235,7 +243,7 @@ def _scaled(values: Int64Array, unit: str, is_bad: Mask) -> tuple[Int64Array, Ma
 def _moments_of_floats(values: npt.NDArray[np.float64], unit: TimestampUnit) -> tuple[Int64Array, Mask]:
     micros = values * (1_000_000 / PER_SECOND[unit])
     is_good = (micros >= EARLIEST) & (micros <= LATEST)
-    return np.rint(np.where(is_good, micros, 0)).astype(np.int64), _mask(~is_good)
+    return np.rint(np.where(is_good, micros, 0)).astype(np.int64), mask(~is_good)
 
 
 def _moments_of_text(column: pa.Array, unit: TimestampUnit) -> tuple[Int64Array, Mask]:
@@ -251,22 +259,22 @@ def _moments_of_text(column: pa.Array, unit: TimestampUnit) -> tuple[Int64Array,
         if parsed.null_count == 0:
             return _scaled(np.asarray(parsed.cast(pa.int64())), "us", None)
     numbers = _numbers_of_text(column)
-    values, is_bad = _scaled(numbers.values, unit, _either(numbers.is_missing, numbers.is_bad))
+    values, is_bad = _scaled(numbers.values, unit, either(numbers.is_missing, numbers.is_bad))
     if is_bad is None:
         return values, None
     values, is_bad = values.copy(), is_bad.copy()
     rows = np.flatnonzero(is_bad)
     text = pc.ascii_trim_whitespace(column.take(pa.array(rows)))
-    decimal = np.asarray(_matches(text, _DECIMAL))
+    decimal = np.asarray(matches(text, _DECIMAL))
     if decimal.any():
         chosen = text.filter(pa.array(decimal))
         micros, bad = _moments_of_floats(np.asarray(chosen.cast(pa.float64())), unit)
         _settle(values, is_bad, rows[decimal], micros, bad)
     shortened = text
-    if pc.any(_matches(text, r"\.[0-9]{7,}")).as_py():  # nanoseconds: beyond microseconds nothing counts
-        shortened = pc.if_else(_matches(text, r"\.[0-9]{7,}"), _without_nanoseconds(text), text)
+    if pc.any(matches(text, r"\.[0-9]{7,}")).as_py():  # nanoseconds: beyond microseconds nothing counts
+        shortened = pc.if_else(matches(text, r"\.[0-9]{7,}"), _without_nanoseconds(text), text)
     for pattern, kind in ((_ISO_LOCAL, pa.timestamp("us")), (_ISO_ZONED, pa.timestamp("us", "UTC"))):
-        chosen = np.asarray(_matches(shortened, pattern))
+        chosen = np.asarray(matches(shortened, pattern))
         if chosen.any():
             parsed = _cast_or_null(shortened.filter(pa.array(chosen)), kind)
             micros, bad = _scaled(
@@ -275,7 +283,7 @@ def _moments_of_text(column: pa.Array, unit: TimestampUnit) -> tuple[Int64Array,
                 np.asarray(parsed.is_null()) if parsed.null_count else None,
             )
             _settle(values, is_bad, rows[chosen], micros, bad)
-    return values, _mask(is_bad)
+    return values, mask(is_bad)
 
 
 def _without_nanoseconds(text: pa.Array) -> pa.Array:

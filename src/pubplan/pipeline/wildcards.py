@@ -14,8 +14,8 @@ from pubplan.workload import Int64Array
 Syntax = Literal["nats", "mqtt"]
 
 _SEPARATOR = {"nats": b".", "mqtt": b"/"}
-_ONE = {"nats": b"*", "mqtt": b"+"}
-_REST = {"nats": b">", "mqtt": b"#"}
+_ONE_TOKEN = {"nats": b"*", "mqtt": b"+"}
+_REMAINDER = {"nats": b">", "mqtt": b"#"}
 
 
 class Wildcards:
@@ -32,11 +32,11 @@ class Wildcards:
     def is_pattern(self, name: bytes) -> bool:
         """Whether a subscription has a wildcard in it."""
         tokens = name.split(_SEPARATOR[self._syntax])
-        return _REST[self._syntax] == tokens[-1] or _ONE[self._syntax] in tokens
+        return _REMAINDER[self._syntax] == tokens[-1] or _ONE_TOKEN[self._syntax] in tokens
 
     def matches(self, pattern: bytes) -> Int64Array:
         """The numbers of the topics that a pattern matches, ascending."""
-        separator, one, rest = (table[self._syntax] for table in (_SEPARATOR, _ONE, _REST))
+        separator, one, rest = (table[self._syntax] for table in (_SEPARATOR, _ONE_TOKEN, _REMAINDER))
         tokens = pattern.split(separator)
         has_rest = tokens[-1] == rest
         fixed = tokens[:-1] if has_rest else tokens

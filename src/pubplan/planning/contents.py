@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pubplan.engine import block_name, num_blocks
-from pubplan.errors import Reason
+from pubplan.errors import Violation
 from pubplan.planning.plan import TRAJECTORY, Plan
 from pubplan.planning.registry import Family
 from pubplan.workload import Workload
 
 
-def expected_files(family: Family, workload: Workload, plan: Plan) -> set[str]:
+def expected_files(family: Family[Any, Any], workload: Workload, plan: Plan) -> set[str]:
     """The files of a plan, apart from plan.json and run.json; bounds must be known to the family."""
-    blocks_by = {"subscribers": len(workload.interests_blocks), "topics": num_blocks(workload.counts.topics)}
+    blocks_by = {"rows": workload.num_blocks, "topics": num_blocks(workload.counts.sizes.get("topics", 0))}
     names = {f"decisions/{table}.parquet" for table in family.decisions}
     if family.trajectory is not None:
         names.add(TRAJECTORY)
     for table in family.blocks:
-        names |= {f"decisions/{table}/{block_name(block)}" for block in range(blocks_by["subscribers"])}
+        names |= {f"decisions/{table}/{block_name(block)}" for block in range(blocks_by["rows"])}
     for bound in plan.record["bounds"]:
         names.add(f"certificate/{bound}.json")
         for table, layout in family.bounds[bound].tables.items():
@@ -29,15 +30,15 @@ def expected_files(family: Family, workload: Workload, plan: Plan) -> set[str]:
     return names
 
 
-def wrong_contents(family: Family, workload: Workload, plan: Plan) -> Iterator[Reason]:
+def wrong_contents(family: Family[Any, Any], workload: Workload, plan: Plan) -> Iterator[Violation]:
     """Files that are missing or unknown, and evidence with other keys than its bound has."""
     expected, listed = expected_files(family, workload, plan), set(plan.record["files"])
-    yield from (Reason("file expected", "present", "missing", name) for name in sorted(expected - listed))
-    yield from (Reason("file expected", "none of this name", "present", name) for name in sorted(listed - expected))
+    yield from (Violation("file missing", name) for name in sorted(expected - listed))
+    yield from (Violation("file that plans of this family do not have", name) for name in sorted(listed - expected))
     for name in sorted(plan.record["bounds"]):
         if f"certificate/{name}.json" not in listed:
             continue
         keys, known = set(plan.certificate(name).evidence), set(family.bounds[name].evidence)
         if keys != known:
-            need, have = (", ".join(sorted(some)) or "none" for some in (known, keys))
-            yield Reason("keys of the evidence", need, have, f"certificate/{name}.json")
+            wanted, given = (", ".join(sorted(some)) or "none" for some in (known, keys))
+            yield Violation("wrong keys of the evidence", f"certificate/{name}.json", stated=given, expected=wanted)

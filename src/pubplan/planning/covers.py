@@ -8,7 +8,7 @@ from pubplan.engine import exact_sum
 from pubplan.workload import Int64Array
 
 MAX_ENUMERATED = 16
-"""Up to so many topics, all ways to satisfy a subscriber are compared."""
+"""Up to this many topics, all ways to satisfy a subscriber are compared."""
 
 
 def cheapest_cover(rates: Int64Array, costs: Int64Array, missing: int) -> tuple[Int64Array | None, bool]:
@@ -24,7 +24,7 @@ def cheapest_cover(rates: Int64Array, costs: Int64Array, missing: int) -> tuple[
             brought, paid = np.append(brought, brought + rate), np.append(paid, paid + cost)
         enough = np.flatnonzero(brought >= missing)
         best = int(enough[np.argmin(paid[enough])])
-        return np.array([place for place in range(len(rates)) if best >> place & 1], dtype=np.int64), True
+        return np.array([bit for bit in range(len(rates)) if best >> bit & 1], dtype=np.int64), True
     order = np.argsort(costs / np.minimum(rates, missing), kind="stable")
     several = order[: int(np.searchsorted(np.cumsum(np.minimum(rates[order], missing)), missing)) + 1]
     alone = np.flatnonzero(rates >= missing)

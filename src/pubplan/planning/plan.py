@@ -6,28 +6,18 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
 
-from pubplan.engine import (
-    Keeper,
-    block_name,
-    digest_table,
-    digest_value,
-    file_sha256,
-    map_blocks,
-    read_block,
-    read_json_object,
-    read_parquet,
-    write_block,
-    write_json,
-    write_parquet,
-)
-from pubplan.errors import InputError, Reason, VerificationFailed
+from pubplan.arguments import function
+from pubplan.engine import block_name, map_blocks, read_block, read_parquet, write_block, write_parquet
+from pubplan.errors import InputError, VerificationFailed, Violation, unknown_name
+from pubplan.files import OwnedDirectory, digest_table, digest_value, file_sha256, read_json_object, write_json
 from pubplan.planning.record import KEYS, is_exact, record_trouble
 from pubplan.planning.registry import Method
 from pubplan.planning.values import BlockTable, Certificate, Draft, Exact, Problem, gap, tightest
+from pubplan.text import percent_up
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
@@ -38,38 +28,79 @@ RUN = "run.json"
 TRAJECTORY = "trajectory.parquet"
 
 
-@dataclass(frozen=True)
+def headline(record: Mapping[str, Any]) -> str:
+    """A plan in half a line: family, method, objective with its unit, bound and gap."""
+    text = f"{record['family']} by {record['method']}, {record['objective']:,.6g} {record['unit']}"
+    if record["bound"] is not None:
+        text += f", bound {record['bound']:,.6g}"
+    return text if record["gap"] is None else f"{text}, gap {percent_up(record['gap'])}"
+
+
+@dataclass(frozen=True, repr=False)
 class Plan:
     """A plan directory, opened: ``record`` is its plan.json."""
 
     path: Path
     record: Mapping[str, Any]
-    keeper: Keeper | None = field(default=None, repr=False, compare=False)
+    keeper: OwnedDirectory | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        state = "verified" if self.record["verified"] else "not verified"
+        return f"Plan('{self.path}': {headline(self.record)}, {state})"
 
     @property
     def family(self) -> str:
+        """The name of the family whose question it answers."""
         return str(self.record["family"])
 
     @property
     def method(self) -> str:
+        """The name of the method that made it."""
         return str(self.record["method"])
 
     @property
     def digest(self) -> str:
+        """The digest of everything the plan says."""
         return str(self.record["digest"])
 
     @property
     def exact(self) -> Exact:
+        """The objective as an integer over a scale."""
         return Exact(**self.record["exact"])
 
-    def decisions(self, table: str, schema: pa.Schema | None = None) -> pa.Table:
-        """A table of decisions.
+    @overload
+    def decisions(self) -> tuple[str, ...]: ...
+
+    @overload
+    def decisions(self, table: str, schema: pa.Schema | None = None) -> pa.Table: ...
+
+    def decisions(self, table: str | None = None, schema: pa.Schema | None = None) -> tuple[str, ...] | pa.Table:
+        """A table of decisions, with topics, subscribers and nodes by number; without a name, the names of the tables.
+
+        :func:`pubplan.export` gives the same with ids.
+
+        Args:
+            schema: the columns that it must have.
 
         Raises:
-            InputError: it cannot be read, or does not have the columns of ``schema``.
+            InputError: there is no such table, it cannot be read, or it does not have the columns of ``schema``.
+
+        >>> plan.decisions()
+        ('served',)
+        >>> plan.decisions("served").to_pylist()
+        [{'topic': 1, 'topic_id': 'news', 'cost': 9}]
         """
-        path = self.path / "decisions" / f"{table}.parquet"
-        return self._checked(f"the decisions '{table}' are damaged", read_parquet(path), schema)
+        parts = (Path(name).parts for name in self.record["files"] if name.startswith("decisions/"))
+        tables = tuple(dict.fromkeys(names[1].removesuffix(".parquet") for names in parts))
+        if table is None:
+            return tables
+        if table not in tables:
+            raise InputError(f"{self.path}: " + unknown_name("table of decisions", table, tables))
+        num_blocks = self.num_decision_blocks(table)
+        if num_blocks:
+            return pa.concat_tables(self.decisions_block(table, block, schema) for block in range(num_blocks))
+        read = read_parquet(self.path / "decisions" / f"{table}.parquet")
+        return self._checked(f"the decisions '{table}' are damaged", read, schema)
 
     def decisions_block(self, table: str, block: int, schema: pa.Schema | None = None) -> pa.Table:
         """One block of a table of decisions that is written in blocks; raises as :meth:`decisions`."""
@@ -113,21 +144,22 @@ class Plan:
         return self._checked(f"the evidence '{folder}' is damaged", read, schema)
 
     def trajectory(self) -> pa.Table | None:
+        """The decisions in the order of choice, if the method has one."""
         path = self.path / TRAJECTORY
         return read_parquet(path) if path.is_file() else None
 
     def workload_path(self) -> Path | None:
         """Where the workload was when the plan was made, if the plan still knows."""
         path = self.path / RUN
-        place = read_json_object(path).get("workload") if path.is_file() else None
-        return Path(place) if isinstance(place, str) else None
+        workload = read_json_object(path).get("workload") if path.is_file() else None
+        return Path(workload) if isinstance(workload, str) else None
 
     def changed_files(self) -> list[str]:
         """The files that no longer hold what they held when the plan was written."""
         expected: Mapping[str, str] = self.record["files"]
         names = list(expected)
-        found = map_blocks(lambda place: file_sha256(self.path / names[place]), len(names))
-        return [name for name, sha256 in zip(names, found, strict=True) if sha256 != expected[name]]
+        hashes = map_blocks(lambda number: file_sha256(self.path / names[number]), len(names))
+        return [name for name, sha256 in zip(names, hashes, strict=True) if sha256 != expected[name]]
 
     def check(self) -> None:
         """Compare files and statements with their hashes.
@@ -138,9 +170,7 @@ class Plan:
         changed = self.changed_files()
         if changed or self.content_digest() != self.digest:
             where = changed[0] if changed else PLAN
-            raise VerificationFailed(
-                f"{self.path} was changed since it was written.", [Reason("unchanged", "as written", "other", where)]
-            )
+            raise VerificationFailed(f"{self.path} was changed since it was written.", [Violation("changed", where)])
 
     def content_digest(self) -> str:
         """The digest of what the plan says, recomputed from its files."""
@@ -160,7 +190,7 @@ def write_plan(
     directory: Path,
     family: str,
     problem: Problem,
-    method: Method,
+    method: Method[Any, Any],
     parameters: Mapping[str, Any],
     seed: int,
     draft: Draft,
@@ -185,8 +215,8 @@ def write_plan(
         write_parquet(directory / name, table)
     digests = {name: digest_table(table) for name, table in tables.items()}
     for name, blocks in in_blocks.items():
-        found = _write_blocks(directory / name, blocks, spark)
-        digests |= {f"{name}/{block_name(block)}": digest for block, digest in enumerate(found)}
+        written = _write_blocks(directory / name, blocks, spark)
+        digests |= {f"{name}/{block_name(block)}": digest for block, digest in enumerate(written)}
     evidence = {c.name: {"bound": c.bound.to_dict(), "evidence": dict(c.evidence)} for c in certificates}
     for name, content in evidence.items():
         write_json(directory / "certificate" / f"{name}.json", content)
@@ -243,24 +273,32 @@ def _content_digest(
 def read_plan(path: str | Path) -> Plan:
     """Open a plan directory and check that it is complete; :meth:`Plan.check` tells whether it is unchanged.
 
+    Args:
+        path: the plan directory.
+
     Raises:
         InputError: it is no plan, damaged or incomplete.
+
+    >>> pubplan.read_plan("plan").method
+    'greedy-fb3m'
     """
     directory = Path(path)
     if not directory.is_dir():
         raise InputError(f"There is no plan directory {directory}.")
     if not (directory / PLAN).is_file():
-        raise InputError(f"{directory} is not a plan: it has no {PLAN}.")
+        is_workload = (directory / "manifest.json").is_file()
+        advice = f" It is a workload: look at it with {function('describe')}." if is_workload else ""
+        raise InputError(f"{directory} is not a plan: it has no {PLAN}.{advice}")
     record = read_json_object(directory / PLAN)
     if record.get("format") != FORMAT:
         raise InputError(f"{directory / PLAN} has format {record.get('format')!r}; this version reads {FORMAT!r}.")
     trouble = record_trouble(record)
     if trouble:
         raise InputError(f"{directory / PLAN} is damaged: {trouble}.")
-    found = {str(file.relative_to(directory)) for file in directory.rglob("*") if file.is_file()} - {PLAN, RUN}
+    present = {str(file.relative_to(directory)) for file in directory.rglob("*") if file.is_file()} - {PLAN, RUN}
     expected = set(record["files"])
-    if found != expected:
-        wrong = sorted(found ^ expected)
+    if present != expected:
+        wrong = sorted(present ^ expected)
         kind = "is incomplete: it lacks" if wrong[0] in expected else "holds a file that plan.json does not list:"
         raise InputError(f"{directory} {kind} {wrong[0]}.")
     return Plan(Path(os.path.abspath(directory)), record)  # tasks run in other directories

@@ -41,8 +41,8 @@ def _is_workload(value: Any) -> bool:
 def _is_reason(value: Any) -> bool:
     return (
         isinstance(value, dict)
-        and value.keys() == {"limit", "need", "have", "where"}
-        and all(_is_text(value[name]) for name in ("limit", "where"))
+        and value.keys() == {"limit", "need", "have", "where", "sentence"}
+        and all(_is_text(value[name]) for name in ("limit", "where", "sentence"))
         and all(_is_text(value[name]) or _is_number(value[name]) for name in ("need", "have"))
     )
 

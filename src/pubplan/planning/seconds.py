@@ -1,19 +1,18 @@
-"""How long a method took, as the plan's ``run.json`` tells it."""
+"""How long a method took, as the plan's ``run.json`` has it."""
 
 from __future__ import annotations
 
 from math import isfinite
 from typing import Any
 
-from pubplan.engine import read_json_object
+from pubplan.engine import PLANNING, READING
 from pubplan.errors import InputError
+from pubplan.files import read_json_object
 from pubplan.planning.plan import RUN, Plan
-
-READING = ("reading interests", "turning interests around")
 
 
 def stage_seconds(plan: Plan) -> dict[str, float]:
-    """Seconds by stage; nothing where ``run.json`` does not tell."""
+    """Seconds by the keys of stages; nothing where ``run.json`` does not say."""
     try:
         stages = read_json_object(plan.path / RUN).get("seconds")
     except InputError:
@@ -24,12 +23,12 @@ def stage_seconds(plan: Plan) -> dict[str, float]:
 
 
 def planning_seconds(plan: Plan) -> float | None:
-    """Seconds that planning took, without reading the workload; None where ``run.json`` does not tell."""
+    """Seconds that planning took, without reading the workload; None where ``run.json`` does not say."""
     stages = stage_seconds(plan)
-    planning = stages.get(f"planning with {plan.method}")
+    planning = stages.get(PLANNING)
     if planning is None:
         return None
-    return max(0.0, planning - sum(stages.get(name, 0.0) for name in READING))
+    return max(0.0, planning - stages.get(READING, 0.0))
 
 
 def _is_time(value: Any) -> bool:

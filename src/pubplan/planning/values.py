@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from html import escape
 from typing import Any, Literal, Protocol
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from pubplan.errors import Reason
+from pubplan.errors import Reason, Violation, one_line
 from pubplan.workload import Workload
 
 Sense = Literal["max", "min"]
+
+MAX_SENTENCE_LENGTH = 1000
+"""Characters of an explanation's sentence that are shown; ids may be as long as they like."""
 
 
 class Problem(Protocol):
@@ -30,6 +32,14 @@ class Problem(Protocol):
     @property
     def unit(self) -> str:
         """What objectives count."""
+
+    def check(self) -> None:
+        """Read what it takes to know that the problem can be planned for.
+
+        Raises:
+            InputError: the workload has values that cannot be planned with, or lacks what the problem names.
+            Infeasible: no plan can keep the limits.
+        """
 
     def to_parameters(self) -> dict[str, Any]:
         """What it takes to ask the same question of the same workload again, as JSON."""
@@ -72,25 +82,18 @@ class BlockTable:
 class Certificate:
     """A bound no plan can beat, and what a third party needs to check it.
 
-    ``evidence`` is small and goes into JSON; ``blocks`` hold multipliers and duals where there are many. ``curve``,
-    where there is one, bounds the objective for other limits than the problem's. ``parts`` are bounds for each of
-    several choices, where the bound is the best of them; they are not written.
+    ``evidence`` is small and goes into JSON; ``blocks`` hold multipliers and duals where there are many.
     """
 
     name: str
     bound: Exact
     evidence: Mapping[str, Any] = field(default_factory=dict)
     blocks: Mapping[str, BlockTable] = field(default_factory=dict)
-    curve: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float64]] | None = None
-    parts: Mapping[str, Exact] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What a method hands back: decisions, its own count of their worth, why it stopped, and bounds it came across.
-
-    ``aside`` is what else it found that the family's bounds can use; it is not written.
-    """
+    """What a method hands back: decisions, what it says they are worth, why it stopped, and bounds it came across."""
 
     decisions: Mapping[str, pa.Table | BlockTable]
     claimed: Exact
@@ -98,15 +101,14 @@ class Draft:
     reasons: tuple[Reason, ...] = ()
     deterministic: bool = True
     certificates: tuple[Certificate, ...] = ()
-    aside: Any = None
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an independent evaluation found: the objective recomputed, and every promise that is broken."""
+    """The outcome of an independent evaluation: the objective recomputed, and every promise that is broken."""
 
     objective: Exact
-    violations: tuple[Reason, ...] = ()
+    violations: tuple[Violation, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -121,12 +123,27 @@ class Verdict:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why a plan does with one thing what it does: numbers by name, and the same in sentences."""
+    """Why a plan does with one thing what it does: numbers by name, and the same in sentences.
+
+    Attributes:
+        facts: numbers and names that can be written as JSON.
+        sentences: the same for people; ``print`` shows one per line.
+    """
 
     facts: Mapping[str, Any]
     sentences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(one_line(sentence, MAX_SENTENCE_LENGTH) for sentence in self.sentences)
+
+    def __repr__(self) -> str:
+        return f"Explanation({one_line(' '.join(self.sentences))!r})"
+
+    def _repr_html_(self) -> str:
+        """A paragraph per sentence, for notebooks."""
+        return "".join(f"<p>{escape(one_line(sentence, MAX_SENTENCE_LENGTH))}</p>" for sentence in self.sentences)
 
 
 def tightest(bounds: Mapping[str, Exact], sense: Sense) -> Exact | None:

@@ -1,19 +1,23 @@
-"""The families: one package per question, the same file names in each."""
+"""The families: one package per question, the same rooms in each.
+
+``FAMILIES`` is the only list of them: commands, public names, reproductions and benchmarks are made from it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pubplan.errors import Infeasible, InputError, unknown_name
-from pubplan.planning import Family, Plan, Problem
-from pubplan.workload import Workload
 
-FAMILIES = ("select", "provision", "overlay")
+if TYPE_CHECKING:
+    from pubplan.planning import Family, Plan, Problem
+    from pubplan.workload import Workload
+
+FAMILIES = ("select", "provision", "overlay", "assign")
 
 
-def family_named(name: str) -> Family:
+def family_named(name: str) -> Family[Any, Any]:
     """The family of that name, loaded when first asked for.
 
     Raises:
@@ -21,7 +25,7 @@ def family_named(name: str) -> Family:
     """
     if name not in FAMILIES:
         raise InputError(unknown_name("family", name, FAMILIES))
-    family: Family = import_module(f"pubplan.problems.{name}").FAMILY
+    family: Family[Any, Any] = import_module(f"pubplan.problems.{name}.family").FAMILY
     return family
 
 
@@ -31,10 +35,11 @@ def problem_of(plan: Plan, workload: Workload) -> Problem:
     Raises:
         InputError: the plan's parameters are damaged: they describe no problem, or one that no plan answers.
     """
-    parameters: Mapping[str, Any] = plan.record["parameters"]
     try:
-        return family_named(plan.family).restore(workload, parameters)
+        problem: Problem = family_named(plan.family).request.from_plan(plan.record["parameters"]).problem(workload)
+        problem.check()
     except (AttributeError, KeyError, TypeError) as error:
         raise InputError(f"{plan.path} is damaged: its parameters are not those of {plan.family} ({error}).") from error
     except Infeasible as error:
         raise InputError(f"{plan.path} is damaged: its parameters ask for what no plan can do. {error}") from error
+    return problem

@@ -7,25 +7,21 @@ from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+from pubplan.arguments import argument
 from pubplan.errors import InputError, unknown_name
+from pubplan.problems import FAMILIES
 from pubplan.reproduce.figures import Figure, Line, Reproduction
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
-PAPERS = ("select", "provision", "overlay")
+PAPERS = FAMILIES
 """Named after the family whose paper it is."""
 
 ALL = "all"
 
-OPTION_NAMES = {
-    "thresholds": "--threshold",
-    "capacity": "--capacity",
-    "vm_types": "--vm-type",
-    "peak_factor": "--peak-factor",
-    "runs": "--runs",
-}
-"""Dimensions of the experiments, and how the command line calls them."""
+OPTION_NAMES = ("thresholds", "capacity", "vm_types", "peak_factor", "runs")
+"""Dimensions of the experiments."""
 
 
 def papers_named(name: str) -> tuple[str, ...]:
@@ -51,8 +47,8 @@ def check_options(papers: Iterable[str], names: Iterable[str]) -> None:
         taken = options_of(paper)
         for name in names:
             if name not in taken:
-                known = ", ".join(OPTION_NAMES[each] for each in taken) or "none of them"
-                raise InputError(f"'reproduce {paper}' does not take {OPTION_NAMES[name]}; it takes {known}.")
+                known = ", ".join(map(argument, taken)) or "none of them"
+                raise InputError(f"'reproduce {paper}' does not take {argument(name)}; it takes {known}.")
 
 
 def options_of(paper: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a reproduction consists of: figures with our values, and the paper's beside them."""
+"""What a reproduction consists of: figures with our values, and the paper's next to them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-TOLERANCE = 0.02
-"""Shares that differ from the paper's by more than this are told, and percentages by as many points."""
+SHARE_TOLERANCE = 0.02
+"""Shares that differ from the paper's by more than this get a note, and percentages by as many points."""
+
 RELATIVE_TOLERANCE = 0.1
-"""Other values that differ from the paper's by more than this share of it are told."""
+"""Other values that differ from the paper's by more than this share of it get a note."""
 
 Values = tuple[float | None, ...]
 Unit = Literal["share", "seconds", "dollars", "VMs", "GB", "percent", "number"]
@@ -30,10 +31,10 @@ class Line:
     """One line of a figure: a value at each x, None where there is none.
 
     Attributes:
-        name: of whom; lines of one name have one colour.
+        name: whose values they are, such as a method's; lines of one name have one colour.
         what: which of their values.
         paper: what the paper prints for it, where it prints a number.
-        is_bound: whether it tells what could be reached rather than what was.
+        is_bound: whether it is what no plan can beat rather than what a plan has.
     """
 
     name: str
@@ -51,15 +52,18 @@ class Line:
 class Figure:
     """Lines over the same few values of x, and sentences on how they compare with the paper's.
 
-    ``sign`` stands behind each x where it has one, such as a percent sign; ``is_log`` makes y logarithmic. A table has
-    the names of its columns for x, and is not drawn.
+    A table has the names of its columns as values of x, and is not drawn.
+
+    Attributes:
+        x_suffix: what is written behind each number of x, such as a percent sign.
+        is_log: whether y is drawn on a logarithmic scale.
     """
 
     name: str
     title: str
     x: str
-    sign: str
-    at: tuple[int | str, ...]
+    x_suffix: str
+    x_values: tuple[int | str, ...]
     y: str
     unit: Unit
     lines: tuple[Line, ...]
@@ -68,13 +72,13 @@ class Figure:
 
     @property
     def is_table(self) -> bool:
-        return any(isinstance(at, str) for at in self.at)
+        return any(isinstance(x, str) for x in self.x_values)
 
-    def told_at(self, at: int | str) -> str:
+    def format_x(self, x: int | str) -> str:
         """A value of x as text."""
-        return at if isinstance(at, str) else f"{at:,}{self.sign}"
+        return x if isinstance(x, str) else f"{x:,}{self.x_suffix}"
 
-    def told(self, value: float) -> str:
+    def format_y(self, value: float) -> str:
         """A value of y as text; what rounds to 0 has no sign."""
         text = f"{value:{'.3g' if self.is_log else FORMATS[self.unit]}}"
         return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
@@ -82,24 +86,32 @@ class Figure:
     def differences(self) -> list[str]:
         """A sentence for every value that is not the paper's."""
         return [
-            f"{line.label}{self._place(at)}: {self.told(value)} here, {printed:g} in the paper."
+            f"{line.label}{self._at(x)}: {self.format_y(value)} here, {printed:g} in the paper."
             for line in self.lines
-            for at, value, printed in zip(self.at, line.values, line.paper or (None,) * len(self.at), strict=True)
+            for x, value, printed in zip(self.x_values, line.values, self._printed(line), strict=True)
             if value is not None and printed is not None and self._differ(value, printed)
         ]
 
-    def _place(self, at: int | str) -> str:
-        return f", {at}" if isinstance(at, str) else f" at {self.x} {at}{self.sign}"
+    def _printed(self, line: Line) -> Values:
+        return line.paper or (None,) * len(self.x_values)
+
+    def _at(self, x: int | str) -> str:
+        return f", {x}" if isinstance(x, str) else f" at {self.x} {x}{self.x_suffix}"
 
     def _differ(self, value: float, printed: float) -> bool:
         if self.is_log or self.unit not in ("share", "percent"):
             return abs(value - printed) > RELATIVE_TOLERANCE * abs(printed)
-        return abs(value - printed) > TOLERANCE * (100 if self.unit == "percent" else 1)
+        return abs(value - printed) > SHARE_TOLERANCE * (100 if self.unit == "percent" else 1)
 
     def with_notes(self, why: str, *others: str) -> Figure:
         """The figure with its differences, the reason for them if there are any, and other sentences."""
-        found = self.differences()
-        return replace(self, notes=(*found, *((why,) if found else ()), *others))
+        differences = self.differences()
+        return replace(self, notes=(*differences, *((why,) if differences else ()), *others))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``figures.json`` has it: ``sign`` is the suffix of x and ``at`` its values."""
+        keys = {"x_suffix": "sign", "x_values": "at"}
+        return {keys.get(name, name): value for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
@@ -112,4 +124,4 @@ class Reproduction:
     figures: tuple[Figure, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "figures": tuple(figure.to_dict() for figure in self.figures)}

@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pubplan.engine import Keeper, stage
+from pubplan.arguments import argument
+from pubplan.engine import stage
 from pubplan.errors import InputError
+from pubplan.files import OwnedDirectory
 from pubplan.generate import generate, spotify
 from pubplan.planning import Result, planning_seconds
 from pubplan.problems.select import Problem, solve
 from pubplan.problems.select.bound import paper_bound
-from pubplan.problems.select.curve import SHARES, curve_of
+from pubplan.problems.select.curve import SHARES, curve_points
 from pubplan.problems.select.problem import Objective
 from pubplan.reproduce.figures import Figure, Line, Reproduction, Values
-from pubplan.workload import Workload
+from pubplan.workload import TopicWorkload
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
@@ -42,8 +44,9 @@ THRESHOLDS = (2, 27, 276, 2763)
 """0.1, 1, 10 and 100 % of the mean rate of the topics."""
 
 RUNS = 3
-"""As many as the means of the paper are of."""
-LONG_RUN = 2.0
+"""The means of the paper are of this many runs."""
+
+MAX_REPEATED_SECONDS = 2.0
 """Runs that take more seconds are not repeated: their differences are larger than the noise."""
 
 GREEDY_B3M, GREEDY_FB3M, EAGER_FB3M, SLOW_FB3M = "greedy-b3m", "greedy-fb3m", "greedy-fb3m-eager", "greedy-fb3m-slow"
@@ -87,7 +90,7 @@ class _Run:
 class _Experiment:
     """What is planned for."""
 
-    workload: Workload
+    workload: TopicWorkload
     capacity: str
     thresholds: tuple[int, ...]
     percents: tuple[int, ...]
@@ -118,9 +121,9 @@ def reproduce(
         InputError: a value is out of range.
     """
     if runs < 1:
-        raise InputError(f"--runs must be at least 1, not {runs}.")
+        raise InputError(f"{argument('runs')} must be at least 1, not {runs}.")
     shape = spotify(scale, seed)
-    keeper = Keeper()
+    keeper = OwnedDirectory()
     workload = generate(shape, keeper.path / "workload", spark=spark)
     experiment = _Experiment(workload, capacity, tuple(thresholds), _percents(workload, capacity, thresholds), runs)
     _warm_up(keeper)
@@ -145,21 +148,21 @@ def reproduce(
     return Reproduction("select", SOURCE, _setting(experiment, scale, seed), figures)
 
 
-def _percents(workload: Workload, capacity: str, thresholds: Sequence[int]) -> tuple[int, ...]:
+def _percents(workload: TopicWorkload, capacity: str, thresholds: Sequence[int]) -> tuple[int, ...]:
     """The capacities, in percent of the total cost, at which Fig. 1 and 2 have points."""
     if not thresholds:
         raise InputError("No threshold is given.")
     problem = Problem(workload, capacity, min(thresholds), "fb3m")
     percents = tuple(share for share in SHARES if share * problem.total_cost // 100 <= problem.capacity_cost)
     if not percents:
-        raise InputError(f"--capacity must be at least 1%, where Fig. 1 and 2 begin, not {capacity}.")
+        raise InputError(f"{argument('capacity')} must be at least 1%, where Fig. 1 and 2 begin, not {capacity}.")
     return percents
 
 
 def _median_seconds(problem: Problem, result: Result, runs: int) -> float | None:
     """The median planning time of a method; that of the plan there is, if it took long."""
     first = planning_seconds(result.plan)
-    if first is None or first > LONG_RUN:
+    if first is None or first > MAX_REPEATED_SECONDS:
         return first
     others = [
         planning_seconds(solve(problem, result.plan.method, bound="none", verify=False).plan) for _ in range(runs - 1)
@@ -167,7 +170,7 @@ def _median_seconds(problem: Problem, result: Result, runs: int) -> float | None
     return median([first, *(other for other in others if other is not None)])
 
 
-def _warm_up(keeper: Keeper) -> None:
+def _warm_up(keeper: OwnedDirectory) -> None:
     """Plan once with every method on little, so that no time includes compiling."""
     with stage("compiling"):
         small = generate(spotify(0.001), keeper.path / "small")
@@ -191,10 +194,8 @@ def _setting(experiment: _Experiment, scale: float, seed: int) -> dict[str, Any]
 
 def _run(problem: Problem, result: Result, experiment: _Experiment, spark: SparkSession | None) -> _Run:
     costs = np.array([percent * problem.total_cost // 100 for percent in experiment.percents])
-    satisfied = {point.cost: point.satisfied for point in curve_of(problem, result.plan, spark).points}
-    bound_at = paper_bound(problem, result.exact, spark).curve
-    # A bound for the plan's capacity also holds for smaller ones.
-    bounds = np.full(len(costs), result.bounds["paper"]) if bound_at is None else bound_at(costs)
+    satisfied = {point.cost: point.satisfied for point in curve_points(problem, result.plan, spark)}
+    bounds = paper_bound(problem, result.exact, spark).curve(costs)
     num_subscribers = problem.workload.counts.subscribers
     return _Run(
         satisfied=tuple(satisfied[int(cost)] / num_subscribers for cost in costs),
@@ -219,8 +220,8 @@ def _progress(name: str, method: str, plans: list[_Run], experiment: _Experiment
         name,
         f"{TITLES[method]} against the paper's bound",
         x="capacity",
-        sign=" %",
-        at=experiment.percents,
+        x_suffix=" %",
+        x_values=experiment.percents,
         y="share of all subscribers",
         unit="share",
         lines=tuple(lines),
@@ -229,19 +230,19 @@ def _progress(name: str, method: str, plans: list[_Run], experiment: _Experiment
 
 def _shares(plans: dict[str, list[_Run]], experiment: _Experiment) -> Figure:
     lines = []
-    for method, found in plans.items():
+    for method, method_runs in plans.items():
         printed = PAPER_SHARES[method] if experiment.is_printed else {}
-        values = tuple(run.of_paper for run in found)
+        values = tuple(run.of_paper for run in method_runs)
         paper = tuple(printed.get(threshold) for threshold in experiment.thresholds)
         lines.append(Line(TITLES[method], "share of the paper's bound", values, paper))
-        certified = tuple(run.of_lagrangian for run in found)
+        certified = tuple(run.of_lagrangian for run in method_runs)
         lines.append(Line(TITLES[method], "share of the Lagrangian bound", certified, is_bound=True))
     return Figure(
         "Fig. 3",
         f"How close to the bound at capacity {experiment.capacity}",
         x="tau",
-        sign="",
-        at=experiment.thresholds,
+        x_suffix="",
+        x_values=experiment.thresholds,
         y="objective / bound",
         unit="share",
         lines=tuple(lines),
@@ -258,8 +259,8 @@ def _times(seconds: dict[str, list[float | None]], scale: float, experiment: _Ex
         "Fig. 4",
         "Planning time without reading the workload",
         x="tau",
-        sign="",
-        at=experiment.thresholds,
+        x_suffix="",
+        x_values=experiment.thresholds,
         y="seconds",
         unit="seconds",
         lines=lines,
@@ -270,7 +271,7 @@ def _times(seconds: dict[str, list[float | None]], scale: float, experiment: _Ex
             "of three runs: ModifiedGreedyFB3M takes less than 20 s for every tau, and at most 33 s, for tau = 276. "
             "They contradict each other.",
             f"Ours are {runs} at scale {scale:g} on this machine, compiled from Python; what takes more than "
-            f"{LONG_RUN:g} s runs once. They grow with --scale.",
+            f"{MAX_REPEATED_SECONDS:g} s runs once. They grow with the scale.",
         ),
     )
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from pubplan.engine import block_name, digest_blocks, digest_value, read_json_object
+from pubplan.arguments import function
+from pubplan.engine import block_name
 from pubplan.errors import InputError
+from pubplan.files import digest_blocks, digest_value, read_json_object
+from pubplan.workload.kinds import find_kind
 
 FORMAT = "pubplan-workload/1"
 MANIFEST = "manifest.json"
+
+RAW_SUFFIXES = frozenset(
+    (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".orc", ".avro", ".gz", ".zst", ".bz2")
+)
+"""How files end that may be a trace."""
 
 
 def _check_counts(*values: object) -> None:
@@ -22,7 +30,7 @@ def _check_counts(*values: object) -> None:
 
 @dataclass(frozen=True)
 class Block:
-    """One file of a table in blocks: rows, size in bytes, content digest, and for interests the number of pairs."""
+    """One file of a table: rows, size in bytes, content digest, and for interests the number of pairs."""
 
     rows: int
     bytes: int
@@ -33,35 +41,39 @@ class Block:
         _check_counts(self.rows, self.bytes, *(() if self.pairs is None else (self.pairs,)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Counts:
-    """How much there is, and what became of the rows that were read: rows_in = kept + rejected + duplicates."""
+    """What became of the rows that were read: rows_in = kept + rejected + duplicates.
 
-    topics: int
-    subscribers: int
-    pairs: int
+    A kind of workload adds the sizes of its tables as further fields.
+    """
+
     rows_in: int
     kept: int
     rejected: Mapping[str, int] = field(default_factory=dict)
     duplicates: int = 0
 
     def __post_init__(self) -> None:
-        _check_counts(self.topics, self.subscribers, self.pairs, self.rows_in, self.kept, self.duplicates)
-        _check_counts(*self.rejected.values())
+        _check_counts(*self.sizes.values(), self.rows_in, self.kept, self.duplicates, *self.rejected.values())
         if self.rows_in != self.kept + sum(self.rejected.values()) + self.duplicates:
             raise TypeError(f"of {self.rows_in} rows not all are kept, rejected or duplicates")
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The fields that a kind adds, in their order."""
+        of_rows = {field.name for field in fields(Counts)}
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in of_rows}
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.sizes | {field.name: getattr(self, field.name) for field in fields(Counts)}
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Per window: ``cost`` in deliveries (rate x subscribers), ``rate`` in events published, ``bytes`` delivered."""
-
-    cost: int
-    rate: int
-    bytes: int
+    """Sums over the whole workload; a kind of workload says which."""
 
     def __post_init__(self) -> None:
-        _check_counts(self.cost, self.rate, self.bytes)
+        _check_counts(*asdict(self).values())
 
 
 @dataclass(frozen=True)
@@ -83,18 +95,21 @@ class Manifest:
     window: Window
     sources: tuple[Mapping[str, Any], ...]
     blocks: Mapping[str, tuple[Block, ...]]
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
-        """The content digest: tables, numbers and window, not where they came from."""
+        """The content digest: tables, numbers, window and details, not where they came from."""
+        kind = find_kind(self.kind)
+        tables = (*kind.tables, *(table for table in kind.optional_tables if table in self.blocks))
         return digest_value(
             {
                 "kind": self.kind,
-                "counts": [self.counts.topics, self.counts.subscribers, self.counts.pairs],
+                "counts": list(self.counts.sizes.values()),
                 "totals": asdict(self.totals),
                 "window": asdict(self.window),
-                "topics": digest_blocks(block.digest for block in self.blocks["topics"]),
-                "interests": digest_blocks(block.digest for block in self.blocks["interests"]),
+                **self.details,
+                **{table: digest_blocks(block.digest for block in self.blocks[table]) for table in tables},
             }
         )
 
@@ -114,54 +129,63 @@ class Manifest:
         return {
             "format": FORMAT,
             "kind": self.kind,
-            "counts": asdict(self.counts),
+            "counts": self.counts.to_dict(),
             "totals": asdict(self.totals),
             "window": asdict(self.window),
+            **self.details,
             "sources": [dict(source) for source in self.sources],
             "blocks": blocks,
             "digest": self.digest,
         }
 
 
+def _advice(directory: Path) -> str:
+    """What to do about a directory that is not a workload."""
+    if (directory / "plan.json").is_file():
+        return f"It is a plan: name the workload that it was made for, or look at it with {function('read_plan')}."
+    if any(file.suffix.lower() in RAW_SUFFIXES for file in directory.iterdir()):
+        return f"It holds raw files: make a workload of them with {function('ingest')}."
+    return f"Make one of your own data with {function('ingest')}, or a synthetic one with {function('generate')}."
+
+
 def read_manifest(directory: Path) -> Manifest:
     """Read and check the manifest of a workload directory.
 
     Raises:
-        InputError: there is no manifest, it is not one of ours, or it was edited.
+        InputError: there is no manifest, it is not one of ours, its kind is not known, or it was edited.
     """
     path = directory / MANIFEST
+    if directory.is_file():
+        raise InputError(
+            f"{directory} is a file, not a workload. Make a workload of raw files with {function('ingest')}."
+        )
     if not directory.is_dir():
         raise InputError(f"There is no workload directory {directory}.")
     if not path.is_file():
-        raise InputError(f"{directory} is not a workload: it has no {MANIFEST}. Make one with 'pubplan generate'.")
+        raise InputError(f"{directory} is not a workload: it has no {MANIFEST}. {_advice(directory)}")
     raw = read_json_object(path)
     if raw.get("format") != FORMAT:
         raise InputError(f"{path} has format {raw.get('format')!r}; this version of pubplan reads {FORMAT!r}.")
     try:
+        kind = find_kind(raw.get("kind"))
+    except LookupError as error:
+        raise InputError(f"{directory} cannot be opened: {error}.") from error
+    try:
         manifest = Manifest(
-            kind=raw["kind"],
-            counts=Counts(**raw["counts"]),
-            totals=Totals(**raw["totals"]),
+            kind=kind.name,
+            counts=kind.counts(**raw["counts"]),
+            totals=kind.totals(**raw["totals"]),
             window=Window(**raw["window"]),
             sources=tuple(raw["sources"]),
             blocks={table: tuple(Block(**entry) for entry in entries) for table, entries in raw["blocks"].items()},
+            details={key: raw[key] for key in kind.details},
         )
         digest = manifest.digest
+        sizes = kind.sizes(manifest.blocks)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged: {type(error).__name__}: {error}.") from error
-    _check_blocks(path, manifest)
+    if sizes.items() - manifest.counts.sizes.items():
+        raise InputError(f"{path} was edited: its blocks hold other numbers of rows than it counts.")
     if digest != raw.get("digest"):
         raise InputError(f"{path} was edited: its numbers do not give its digest. Make the workload again.")
     return manifest
-
-
-def _check_blocks(path: Path, manifest: Manifest) -> None:
-    """The blocks of a table add up to what the manifest counts."""
-    counts, blocks = manifest.counts, manifest.blocks
-    found = (
-        sum(block.rows for block in blocks["topics"]),
-        sum(block.rows for block in blocks["interests"]),
-        sum(block.pairs or 0 for block in blocks["interests"]),
-    )
-    if found != (counts.topics, counts.subscribers, counts.pairs):
-        raise InputError(f"{path} was edited: its blocks hold other numbers of rows than it counts.")

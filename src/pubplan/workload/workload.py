@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pubplan.engine import block_name, digest_table, map_blocks, read_block, stage
-from pubplan.errors import InputError, unknown_name
-from pubplan.workload.csr import Interests, read_csr
-from pubplan.workload.manifest import MANIFEST, Block, Counts, Manifest, Totals, read_manifest
-from pubplan.workload.tables import OPTIONAL_INTERESTS, OPTIONAL_TOPICS, TOPICS, Int64Array
-from pubplan.workload.totals import add_totals
+from pubplan.engine import block_name, map_blocks, read_block, stage
+from pubplan.errors import InputError
+from pubplan.files import digest_table
+from pubplan.text import listed
+from pubplan.workload.kinds import Kind, W, find_kind
+from pubplan.workload.manifest import MANIFEST, Counts, Manifest, Totals, read_manifest
+from pubplan.workload.tables import Int64Array
 
 if TYPE_CHECKING:
-    from pubplan.engine import DataFrame, SparkSession
+    from pubplan.engine import SparkSession
 
 
 class Workload:
-    """A workload directory, opened. Nothing but the manifest is read until it is asked for."""
+    """A workload directory, opened. Nothing but the manifest is read until it is asked for.
+
+    Every kind of workload has a class of its own, which adds what its tables hold.
+    """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
 
     def __repr__(self) -> str:
-        counts = self.counts
-        return f"Workload({str(self.path)!r}: {counts.topics} topics, {counts.subscribers} subscribers)"
+        return f"{type(self).__name__}({str(self.path)!r}: {self.summary()})"
 
     @property
     def kind(self) -> str:
@@ -52,20 +54,27 @@ class Workload:
         return self.manifest.digest
 
     @property
-    def interests_blocks(self) -> tuple[Block, ...]:
-        return self.manifest.blocks["interests"]
+    def num_blocks(self) -> int:
+        """How many blocks a pass over the workload goes through."""
+        return len(self.manifest.blocks[find_kind(self.kind).row_table])
 
-    @cached_property
-    def optional_columns(self) -> frozenset[str]:
-        """Which of ``threshold`` and ``weight`` the interests have."""
-        return self._column_names("interests") & frozenset(OPTIONAL_INTERESTS)
+    def summary(self) -> str:
+        """The workload in one sentence, without a full stop."""
+        return f"a {self.kind} workload"
 
-    @cached_property
-    def optional_topic_columns(self) -> frozenset[str]:
-        """Which optional columns the topics have: ``cost`` or none."""
-        return self._column_names("topics") & frozenset(OPTIONAL_TOPICS)
+    def recompute_totals(self) -> Totals:
+        """The totals, from the tables.
 
-    def _column_names(self, table: str) -> frozenset[str]:
+        Raises:
+            InputError: a table cannot be read, or a total leaves 64 bits.
+        """
+        raise NotImplementedError
+
+    def block(self, table: str, block: int, *columns: str) -> pa.Table:
+        """One block of a table: all columns, or those named."""
+        return read_block(self.path / table, block, columns or None)
+
+    def column_names(self, table: str) -> frozenset[str]:
         """The columns of a table's first block; none where it has no blocks."""
         if not self.manifest.blocks[table]:
             return frozenset()
@@ -75,84 +84,32 @@ class Workload:
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path} cannot be read: {error}") from error
 
-    def topics(self, *columns: str) -> pa.Table:
-        """The topics in ascending order: all columns, or those named.
+    def column(self, table: str, column: str) -> Int64Array:
+        """An integer column of all blocks of a table."""
+        values = [block[column].to_numpy() for block in self.blocks(table, column)]
+        return np.concatenate([np.empty(0, np.int64), *values])
 
-        Raises:
-            InputError: there is no such column; says which there are.
-        """
-        directory, num_blocks = self.path / "topics", len(self.manifest.blocks["topics"])
-        schema = pa.schema([*TOPICS, *(OPTIONAL_TOPICS[name] for name in sorted(self.optional_topic_columns))])
-        names = columns or schema.names
-        for name in names:
-            if name not in schema.names:
-                raise InputError(unknown_name(f"column of {directory}", name, schema.names))
-        tables = map_blocks(lambda block: read_block(directory, block, names), num_blocks)
-        try:
-            return pa.concat_tables([schema.empty_table().select(names), *tables])
-        except pa.ArrowInvalid as error:
-            raise InputError(f"{directory} has other columns than a workload: {error}") from error
+    def ids(self, table: str, column: str) -> pa.Array:
+        """A column of text of all blocks of a table."""
+        chunks = [chunk for block in self.blocks(table, column) for chunk in block[column].chunks]
+        return pa.concat_arrays([pa.array([], pa.string()), *chunks])
 
-    def topic_array(self, column: str) -> Int64Array:
-        """One integer column of the topics, by topic."""
-        return np.asarray(self.topics(column)[column], dtype=np.int64)
+    def blocks(self, table: str, *columns: str) -> list[pa.Table]:
+        """All blocks of a table: all columns, or those named."""
+        num_blocks = len(self.manifest.blocks[table])
+        return list(map_blocks(lambda block: self.block(table, block, *columns), num_blocks))
 
-    def subscriber_array(self, column: str) -> Int64Array:
-        """One integer column of the interests, by subscriber."""
-        directory, num_blocks = self.path / "interests", len(self.interests_blocks)
-        tables = map_blocks(lambda block: read_block(directory, block, [column]), num_blocks)
-        parts = [table[column].to_numpy() for table in tables]
-        return np.concatenate([np.empty(0, np.int64), *parts])
-
-    def subscriber_ids(self) -> pa.Array:
-        """The ids of all subscribers, by number."""
-        directory, num_blocks = self.path / "interests", len(self.interests_blocks)
-        tables = map_blocks(lambda block: read_block(directory, block, ["subscriber_id"]), num_blocks)
-        return pa.concat_arrays([pa.array([], pa.string()), *(chunk for t in tables for chunk in t.column(0).chunks)])
-
-    def topic_number(self, topic_id: str) -> int:
-        """The dense number of a topic.
-
-        Raises:
-            InputError: there is no such topic.
-        """
-        place = int(pc.index(self.topics("topic_id")["topic_id"], topic_id).as_py())
-        if place < 0:
-            raise InputError(f"{self.path} has no topic {topic_id!r}.")
-        return place
-
-    def subscriber_place(self, subscriber_id: str, spark: SparkSession | None = None) -> tuple[int, int]:
-        """The block of a subscriber, and its row there.
-
-        Raises:
-            InputError: there is no such subscriber.
-        """
-        directory = self.path / "interests"
+    def find_id(self, table: str, column: str, name: str, spark: SparkSession | None = None) -> tuple[int, int] | None:
+        """The block and the row there that hold an id, or None."""
+        directory = self.path / table
 
         def find(block: int) -> int:
-            ids = read_block(directory, block, ["subscriber_id"])["subscriber_id"]
-            return int(pc.index(ids, subscriber_id).as_py())
+            return int(pc.index(read_block(directory, block, [column])[column], name).as_py())
 
-        for block, row in enumerate(map_blocks(find, len(self.interests_blocks), spark)):
+        for block, row in enumerate(map_blocks(find, len(self.manifest.blocks[table]), spark)):
             if row >= 0:
                 return block, row
-        raise InputError(f"{self.path} has no subscriber {subscriber_id!r}.")
-
-    def interests_block(self, block: int, *columns: str) -> pa.Table:
-        """One block of the interests: all columns, or those named."""
-        return read_block(self.path / "interests", block, columns or None)
-
-    def csr(self) -> Interests:
-        """Both directions of the interests as NumPy arrays.
-
-        Raises:
-            EngineError: they do not fit into memory; says how much they need.
-        """
-        return read_csr(self.path, self.manifest, self.topic_array("subscribers"))
-
-    def interests_frame(self, spark: SparkSession) -> DataFrame:
-        """The interests as a Spark DataFrame."""
-        return spark.read.parquet(str(self.path.resolve() / "interests"))
+        return None
 
     def check(self, spark: SparkSession | None = None) -> None:
         """Read every table, compare it with its digest, and recompute the totals.
@@ -167,39 +124,58 @@ class Workload:
                 def digest(block: int, directory: Path = path / table) -> str:
                     return digest_table(read_block(directory, block))
 
-                for block, found in enumerate(map_blocks(digest, len(entries), spark)):
+                for block, recomputed in enumerate(map_blocks(digest, len(entries), spark)):
                     advance(1)
-                    if found != entries[block].digest:
+                    if recomputed != entries[block].digest:
                         raise InputError(f"{path / table / block_name(block)} was changed since it was written.")
-        totals = add_totals(*map(self.topic_array, ("rate", "subscribers", "message_bytes")))
-        if totals != self.totals:
-            raise InputError(f"{path / MANIFEST} says other totals than its topics add up to.")
+        if self.recompute_totals() != self.totals:
+            raise InputError(f"{path / MANIFEST} says other totals than its tables add up to.")
 
 
-def read_workload(path: str | Path) -> Workload:
+@overload
+def read_workload(path: str | Path, kind: Kind[W]) -> W: ...
+
+
+@overload
+def read_workload(path: str | Path, kind: None = None) -> Any: ...
+
+
+def read_workload(path: str | Path, kind: Kind[Any] | None = None) -> Workload:
     """Open a workload directory: its format, file list and sizes are checked, its tables not yet read.
 
+    It is opened as the class of its kind, which type checkers cannot know unless ``kind`` says it.
+
+    Args:
+        path: the workload directory.
+
     Raises:
-        InputError: it is no workload, incomplete, or holds files that do not belong to it.
+        InputError: it is not a workload, of another kind or one that is not known, incomplete, or holds files that do
+            not belong to it.
+
+    >>> pubplan.read_workload("workload").counts.topics
+    3
     """
     directory = Path(path)
     manifest = read_manifest(directory)
     _check_files(directory, manifest.files())
-    return Workload(Path(os.path.abspath(directory)), manifest)  # tasks run in other directories
+    if kind is not None and manifest.kind != kind.name:
+        raise InputError(f"{directory} is a {manifest.kind} workload, not a {kind.name} workload.")
+    workload: Workload = find_kind(manifest.kind).open(Path(os.path.abspath(directory)), manifest)
+    return workload  # with an absolute path: tasks run in other directories
 
 
 def _check_files(directory: Path, expected: Mapping[str, int]) -> None:
-    found = {
+    sizes = {
         str(file.relative_to(directory)): file.stat().st_size
         for file in directory.rglob("*")
         if file.is_file() and file != directory / MANIFEST
     }
-    missing, foreign = sorted(expected.keys() - found.keys()), sorted(found.keys() - expected.keys())
+    missing, foreign = sorted(expected.keys() - sizes.keys()), sorted(sizes.keys() - expected.keys())
     if missing:
         raise InputError(f"{directory} is incomplete: {_some(missing)} missing.")
     if foreign:
-        raise InputError(f"{directory} holds files that its manifest does not list: {_some(foreign)}.")
-    changed = sorted(name for name in expected if expected[name] != found[name])
+        raise InputError(f"{directory} holds files that its manifest does not list: {listed(foreign, 3)}.")
+    changed = sorted(name for name in expected if expected[name] != sizes[name])
     if changed:
         raise InputError(f"{directory} was changed: {_some(changed)} no longer the size its manifest lists.")
 

@@ -1,4 +1,4 @@
-"""Numbers of an overlay at a glance, also of one that somebody changed."""
+"""Numbers of an overlay at a glance, also of a plan that was changed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def plan(tmp_path: Path) -> Plan:
 
 def test_degrees_are_counted(plan: Plan) -> None:
     """Two ends with one link, one node with two, none without."""
-    found = measures_of(plan)
-    assert (found.degrees, found.links, found.maximum_degree, found.parts) == ((0, 2, 1), 2, 2, 2)
+    measures = measures_of(plan)
+    assert (measures.degrees, measures.links, measures.maximum_degree, measures.parts) == ((0, 2, 1), 2, 2, 2)
 
 
 @pytest.mark.parametrize("degree", [-1, 3, 2**31 - 1])

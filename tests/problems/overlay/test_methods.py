@@ -24,12 +24,10 @@ from oracles.overlay import (
 )
 
 import pubplan
-from pubplan.engine import draws
+from pubplan.engine import random_stream
 from pubplan.errors import InputError
 from pubplan.problems.overlay import FAMILY, Problem, measures_of, solve
-from pubplan.problems.overlay.conquer import degrees_of, divide_and_conquer, greedy_links
-from pubplan.problems.overlay.dcbr_m import overlay_of
-from pubplan.problems.overlay.dcbr_repair import RepairParameters
+from pubplan.problems.overlay.conquer import divide_and_conquer, greedy_links
 from pubplan.problems.overlay.division import (
     COVERAGE,
     MODELS,
@@ -37,20 +35,22 @@ from pubplan.problems.overlay.division import (
     CoverageParameters,
     Division,
     PartParameters,
+    _predicted_works,
     _Trial,
-    _works,
     divide,
     least_eta,
 )
 from pubplan.problems.overlay.division import representatives as fast_representatives
-from pubplan.problems.overlay.problem import rows_of
+from pubplan.problems.overlay.entries import degrees_of, topics_of
+from pubplan.problems.overlay.methods.dcbr_m import overlay_of
+from pubplan.problems.overlay.methods.dcbr_repair import RepairParameters
 from pubplan.problems.overlay.repair import repair
 from pubplan.workload import Csr, Workload
 
 WIDE = cases(max_nodes=9, max_topics=7)
 
 
-def rows_from(case: Case) -> Csr:
+def topics_by_node_of(case: Case) -> Csr:
     numbers = {topic: number for number, topic in enumerate(case.topics)}
     rows = [sorted(numbers[topic] for topic in wanted) for wanted in case.sets]
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
@@ -64,25 +64,29 @@ def shape(tmp_path: Path) -> Problem:
     return Problem(workload)
 
 
+@pytest.mark.kernel
 @MANY
 @given(WIDE)
 def test_greedy_equals_its_naive_twin(case: Case) -> None:
     """Link by link, with what each joins."""
-    links, _ = greedy_links(rows_from(case), len(case.topics))
-    assert [tuple(link) for link in links.tolist()] == greedy(case.sets)
+    links, _ = greedy_links(topics_by_node_of(case), len(case.topics))
+    assert links.to_list() == greedy(case.sets)
 
 
+@pytest.mark.kernel
 @given(st.integers(1, 6), st.integers(256, 400), st.randoms(use_true_random=False))
 def test_greedy_counts_beyond_a_byte(num_nodes: int, num_topics: int, random) -> None:
     """Nodes with hundreds of topics in common."""
     names = [f"t{number:03}" for number in range(num_topics)]
     case = Case({f"n{node}": tuple(random.sample(names, num_topics - node)) for node in range(num_nodes)}, tuple(names))
-    links, _ = greedy_links(rows_from(case), num_topics)
-    assert [tuple(link) for link in links.tolist()] == greedy(case.sets)
+    links, _ = greedy_links(topics_by_node_of(case), num_topics)
+    assert links.to_list() == greedy(case.sets)
 
 
+@pytest.mark.kernel
 @given(cases(max_nodes=7))
 def test_completed_matchings_equal_their_naive_twin(case: Case) -> None:
+    """MinMax-ODA link by link, without those that join nothing."""
     with tempfile.TemporaryDirectory() as directory:
         plan = solve(case.problem(Path(directory)), "minmax-oda", bound="none").plan
         trajectory = plan.trajectory()
@@ -91,6 +95,7 @@ def test_completed_matchings_equal_their_naive_twin(case: Case) -> None:
         assert chosen == completed(case.sets)
 
 
+@pytest.mark.kernel
 @MANY
 @given(WIDE, st.data())
 def test_divide_and_conquer_equals_its_naive_twin(case: Case, data: st.DataObject) -> None:
@@ -100,18 +105,20 @@ def test_divide_and_conquer_equals_its_naive_twin(case: Case, data: st.DataObjec
     with tempfile.TemporaryDirectory() as directory:
         division = Division(0, 3, np.array(parts, dtype=np.int32))
         overlay = divide_and_conquer(case.problem(Path(directory)), division, coverage, None)
-    assert [tuple(link) for link in overlay.links.tolist()] == combined(case.sets, parts, coverage)
+    assert overlay.links.to_list() == combined(case.sets, parts, coverage)
 
 
+@pytest.mark.kernel
 @MANY
 @given(WIDE, st.data())
 def test_representatives_equal_their_naive_twin(case: Case, data: st.DataObject) -> None:
+    """For any part of the nodes."""
     part = sorted(data.draw(st.sets(st.integers(0, len(case.sets) - 1))))
     coverage = data.draw(st.integers(1, 3))
-    rows, num_topics = rows_from(case), len(case.topics)
-    members = np.bincount(rows.values, minlength=num_topics)
+    topics_by_node, num_topics = topics_by_node_of(case), len(case.topics)
+    topic_sizes = np.bincount(topics_by_node.values, minlength=num_topics)
     nodes = np.array(part, dtype=np.int32)
-    chosen = nodes[fast_representatives(rows_of(rows, nodes), num_topics, members, coverage)]
+    chosen = nodes[fast_representatives(topics_of(topics_by_node, nodes), num_topics, topic_sizes, coverage)]
     assert chosen.tolist() == representatives(case.sets, part, coverage)
 
 
@@ -121,11 +128,11 @@ def lemma_8(levels: int) -> Case:
     topics = [f"t{number:04}" for number in range(num_topics)]
     return Case(
         {
-            f"n{level:02}-{place:04}": tuple(
-                topics[place * (num_topics >> level) : (place + 1) * (num_topics >> level)]
+            f"n{level:02}-{number:04}": tuple(
+                topics[number * (num_topics >> level) : (number + 1) * (num_topics >> level)]
             )
             for level in range(levels + 1)
-            for place in range(2**level)
+            for number in range(2**level)
         }
     )
 
@@ -162,7 +169,7 @@ BEST = {"identical nodes": 2, "all nodes on one topic": 2, "disjoint groups": 2,
 @pytest.mark.parametrize("method", FAMILY.methods)
 @pytest.mark.parametrize("name", EDGE_CASES)
 def test_edge_cases(name: str, method: str, tmp_path: Path) -> None:
-    """Every method verifies; those that look at all nodes find a path where one does, those that divide come close."""
+    """Every method verifies; those that look at all nodes reach the best, those that divide come close."""
     case = EDGE_CASES[name]
     result = solve(case.problem(tmp_path), method)
     assert is_connected(case.sets, links_of(result.plan))
@@ -172,6 +179,7 @@ def test_edge_cases(name: str, method: str, tmp_path: Path) -> None:
 
 
 def test_a_workload_without_nodes_is_connected(tmp_path: Path) -> None:
+    """Every method plans it: no links, degree 0, which is proven."""
     problem = Case({}, ("a",)).problem(tmp_path)
     for method in FAMILY.methods:
         result = solve(problem, method)
@@ -180,9 +188,9 @@ def test_a_workload_without_nodes_is_connected(tmp_path: Path) -> None:
 
 
 def test_repair_is_never_above_dcbr_m(shape: Problem) -> None:
+    """Whatever the seed and the effort."""
     for seed in range(5):
-        own = RepairParameters()
-        overlay = overlay_of(shape, own, seed, None)
+        overlay = overlay_of(shape, RepairParameters(), seed, None)
         before = degrees_of(overlay.links, shape.num_nodes).max()
         for effort in (0, 0.25, 3):
             after = repair(shape, overlay, effort, seed)
@@ -199,25 +207,26 @@ def test_repair_takes_load_off(shape: Problem) -> None:
 def test_a_ring_per_topic_has_every_node_twice(shape: Problem) -> None:
     """Each topic's nodes have two neighbours within it at least."""
     plan = solve(shape, "ring-per-topic").plan
-    rows = shape.rows
+    rows = shape.instance.topics_by_node
     inside = np.zeros((shape.num_nodes, shape.num_topics), dtype=int)
     for node, other in links_of(plan):
         both = np.intersect1d(rows.row(node), rows.row(other))
         inside[node, both] += 1
         inside[other, both] += 1
     nodes = np.repeat(np.arange(shape.num_nodes), np.diff(rows.offsets))
-    least = np.minimum(2, shape.members - 1)[rows.values]
+    least = np.minimum(2, shape.instance.topic_sizes - 1)[rows.values]
     assert (inside[nodes, rows.values] >= least).all()
     assert (np.array(degrees(shape.num_nodes, links_of(plan))) <= 2 * np.diff(rows.offsets)).all()
 
 
 @pytest.mark.parametrize("method", FAMILY.methods)
 def test_orders_of_choice_are_true(shape: Problem, method: str) -> None:
-    """Taken in the order told, each link joins what it is said to."""
+    """Taken in the order of the trajectory, each link joins as many topics as it says."""
     trajectory = solve(shape, method, bound="none").plan.trajectory()
     assert trajectory is not None
     rows = [tuple(row.values()) for row in trajectory.to_pylist()]
-    labels = [{int(topic): (node, int(topic)) for topic in shape.rows.row(node)} for node in range(shape.num_nodes)]
+    topics_by_node = shape.instance.topics_by_node
+    labels = [{int(topic): (node, int(topic)) for topic in topics_by_node.row(node)} for node in range(shape.num_nodes)]
     for node, other, joined, _ in rows:
         apart = [
             topic for topic in labels[node].keys() & labels[other].keys() if labels[node][topic] != labels[other][topic]
@@ -225,12 +234,13 @@ def test_orders_of_choice_are_true(shape: Problem, method: str) -> None:
         assert len(apart) == joined
         for topic in apart:
             old, new = labels[other][topic], labels[node][topic]
-            for own in labels:
-                if own.get(topic) == old:
-                    own[topic] = new
+            for of_node in labels:
+                if of_node.get(topic) == old:
+                    of_node[topic] = new
 
 
 def test_at_most_a_fifth_is_bulk() -> None:
+    """The least eta that has this: of five nodes with 1 to 5 topics, one has more than 4."""
     assert least_eta(np.array([], dtype=np.int64)) == 0
     assert least_eta(np.array([3])) == 3
     assert least_eta(np.array([1, 2, 3, 4, 5])) == 4
@@ -240,6 +250,7 @@ def test_at_most_a_fifth_is_bulk() -> None:
 
 
 def test_parts_are_of_one_size_and_random(shape: Problem) -> None:
+    """The same seed draws the same parts, another seed others; sizes differ by one at most."""
     divisions = [divide(shape, PartParameters(parts=7), seed, eta=None) for seed in (0, 0, 1)]
     sizes = np.bincount(divisions[0].parts[divisions[0].parts >= 0], minlength=7)
     assert np.ptp(sizes) <= 1
@@ -250,26 +261,27 @@ def test_parts_are_of_one_size_and_random(shape: Problem) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_parts_are_chosen_by_predicted_work(shape: Problem, model: str) -> None:
-    """Those of the paper take the least work; ours the fewest parts within a tenth of it."""
+    """Models of the paper take the least work, ``overlaps`` the fewest parts within a tenth of it."""
     division = divide(shape, CoverageParameters(model=model), 0, eta=None)
     light = np.flatnonzero(division.parts >= 0).astype(np.int32)
-    shuffled = draws(0, "overlay/parts").permutation(light)
-    works = _works(shape, division.bulk, shuffled, COVERAGE, MODELS[model])
+    shuffled = random_stream(0, "overlay/parts").permutation(light)
+    works = _predicted_works(shape, division.bulk, shuffled, COVERAGE, MODELS[model])
     least = min(works.values())
     if model == "overlaps":
         assert division.num_parts == min(parts for parts, work in works.items() if work <= 1.1 * least)
     else:
         assert division.num_parts == min(works, key=works.get)
     assert len(works) > 3
-    assert divide(shape, CoverageParameters(model=model), 0, eta=0).num_parts == 1  # nobody is light
+    assert divide(shape, CoverageParameters(model=model), 0, eta=0).num_parts == 1  # no node is light
 
 
 def test_the_choice_is_reported(shape: Problem) -> None:
+    """A plan has eta, coverage and parts as given, and the nodes that follow from them."""
     plan = solve(shape, "dcbr-m", parameters={"eta": 20, "coverage": 2, "parts": 4}).plan
     (row,) = plan.decisions("division").to_pylist()
-    bulk = int(np.count_nonzero(np.diff(shape.rows.offsets) > 20))
-    told = {name: row[name] for name in ("eta", "coverage", "parts", "bulk", "light")}
-    assert told == {"eta": 20, "coverage": 2, "parts": 4, "bulk": bulk, "light": 200 - bulk}
+    bulk = int(np.count_nonzero(np.diff(shape.instance.topics_by_node.offsets) > 20))
+    stated = {name: row[name] for name in ("eta", "coverage", "parts", "bulk", "light")}
+    assert stated == {"eta": 20, "coverage": 2, "parts": 4, "bulk": bulk, "light": 200 - bulk}
     measures = measures_of(plan)
     assert measures.representative_share == row["representatives"] / row["light"]
     assert measures.known_share == row["known"] / 200
@@ -280,27 +292,32 @@ def test_the_choice_is_reported(shape: Problem) -> None:
 @pytest.mark.parametrize(
     ("kind", "values", "said"),
     [
-        (PartParameters, {"parts": 0}, "parts is a whole number, at least 1 and below 2.31, not 0"),
-        (CoverageParameters, {"coverage": None}, "coverage is a whole number, at least 1 and below 2.31, not None"),
-        (CoverageParameters, {"eta": 10**19}, "eta is a whole number, at least 0 and below 2.31, not 1"),
+        (PartParameters, {"parts": 0}, "parts is a whole number, at least 1 and at most 2,147,483,647, not 0"),
+        (
+            CoverageParameters,
+            {"coverage": None},
+            "coverage is a whole number, at least 1 and at most 2,147,483,647, not None",
+        ),
+        (CoverageParameters, {"eta": 10**19}, "eta is a whole number, at least 0 and at most 2,147,483,647, not 1"),
         (PartParameters, {"parts": True}, "parts is a whole number"),
         (PartParameters, {"model": "pear"}, "Did you mean 'paper'|Known: fourth-powers, known, overlaps, paper"),
-        (BulkParameters, {"eta": -1}, "eta is a whole number, at least 0 and below 2.31, not -1"),
+        (BulkParameters, {"eta": -1}, "eta is a whole number, at least 0 and at most 2,147,483,647, not -1"),
         (CoverageParameters, {"coverage": 1.5}, "coverage is a whole number"),
-        (RepairParameters, {"effort": -0.1}, "effort is a number from 0 on"),
-        (RepairParameters, {"effort": "much"}, "effort is a number from 0 on"),
+        (RepairParameters, {"effort": -0.1}, "effort is a number from 0 to below 1,000,000"),
+        (RepairParameters, {"effort": "much"}, "effort is a number from 0 to below 1,000,000"),
     ],
 )
 def test_parameters_are_checked(kind: type, values: dict, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+    """A sentence says what the value is and what it may be."""
+    with pytest.raises(ValueError, match=said):
         kind(**values)
 
 
 def test_the_models_are_those_of_the_paper() -> None:
     """Ten bulk nodes, eighty light ones in four parts, twenty representatives, seven overlaps."""
-    told = {name: model.work(_Trial(4, 10, 80, 20, 7)) for name, model in MODELS.items()}
+    works = {name: model.work(_Trial(4, 10, 80, 20, 7)) for name, model in MODELS.items()}
     fourth = 30**4 + 80**4 / 4**3
-    assert told == {"overlaps": 7, "paper": 30**2 + 80**2 / 4, "fourth-powers": fourth, "known": 20 + 10 + 15}
+    assert works == {"overlaps": 7, "paper": 30**2 + 80**2 / 4, "fourth-powers": fourth, "known": 20 + 10 + 15}
 
 
 @pytest.mark.parametrize(
@@ -320,7 +337,10 @@ def test_workloads_that_cannot_be_planned(shape: Problem, changes: dict, said: s
 
 
 def test_methods_and_parameters_that_do_not_exist(tmp_path: Path) -> None:
+    """They are refused with the nearest name, and wrong values with the name of the method."""
     problem = EDGE_CASES["one node"].problem(tmp_path)
+    with pytest.raises(InputError, match="method dcb-m: eta is a whole number, at least 0"):
+        solve(problem, "dcb-m", parameters={"eta": -3})
     with pytest.raises(InputError, match="method gm-m: There is no parameter 'eta'"):
         solve(problem, "gm-m", parameters={"eta": 3})
     with pytest.raises(InputError, match="Did you mean 'gm-m'"):

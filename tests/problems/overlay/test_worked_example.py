@@ -35,7 +35,7 @@ def result(problem: Problem) -> Result:
 
 def contributions(wanted: Mapping[str, Iterable[str]], links: Iterable[tuple[str, str]]) -> dict[str, int]:
     """For every pair of nodes the topics that a link would join, from the definition; pairs that join none left out."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for topic in {topic for topics in wanted.values() for topic in topics}:
         nodes = sorted(node for node, topics in wanted.items() if topic in topics)
         inside = [(nodes.index(a), nodes.index(b)) for a, b in links if a in nodes and b in nodes]
@@ -44,25 +44,25 @@ def contributions(wanted: Mapping[str, Iterable[str]], links: Iterable[tuple[str
         labels = dict(zip(nodes, connected_components(graph, directed=False)[1], strict=True))
         for one, other in combinations(nodes, 2):
             if labels[one] != labels[other]:
-                found[one + other] = found.get(one + other, 0) + 1
-    return dict(sorted(found.items()))
+                counts[one + other] = counts.get(one + other, 0) + 1
+    return dict(sorted(counts.items()))
 
 
 def test_contributions_are_those_of_the_page() -> None:
     """Before each step, and nothing is left after the last."""
     chosen = [link for link, _ in STEPS]
-    assert [contributions(WANTED, chosen[:step]) for step in range(len(STEPS))] == [found for _, found in STEPS]
+    assert [contributions(WANTED, chosen[:step]) for step in range(len(STEPS))] == [of_pairs for _, of_pairs in STEPS]
     assert contributions(WANTED, chosen) == {}
 
 
 def test_each_step_follows_the_rule() -> None:
     """The most of those that do not raise the maximum degree, else the most of all; ties by degree, then in order."""
     degree = dict.fromkeys(WANTED, 0)
-    for chosen, found in STEPS:
-        busier = {pair: max(degree[pair[0]], degree[pair[1]]) for pair in found}
+    for chosen, of_pairs in STEPS:
+        busier = {pair: max(degree[pair[0]], degree[pair[1]]) for pair in of_pairs}
         most = max(degree.values())
-        allowed = [pair for pair in found if busier[pair] < most] or list(found)
-        assert min(allowed, key=lambda pair: (-found[pair], busier[pair], pair)) == "".join(chosen)
+        allowed = [pair for pair in of_pairs if busier[pair] < most] or list(of_pairs)
+        assert min(allowed, key=lambda pair: (-of_pairs[pair], busier[pair], pair)) == "".join(chosen)
         for node in chosen:
             degree[node] += 1
 
@@ -71,8 +71,8 @@ def test_gm_m_takes_these_steps(result: Result) -> None:
     """The links of the page in its order, each with what it joined."""
     steps = result.plan.trajectory().to_pylist()
     names = list(WANTED)
-    found = [((names[step["node"]], names[step["other"]]), step["joined"]) for step in steps]
-    assert found == [(link, would["".join(link)]) for link, would in STEPS]
+    chosen = [((names[step["node"]], names[step["other"]]), step["joined"]) for step in steps]
+    assert chosen == [(link, would["".join(link)]) for link, would in STEPS]
     assert {step["phase"] for step in steps} == {"greedy"}
 
 
@@ -98,8 +98,8 @@ def test_the_bound_is_that_of_the_page(result: Result) -> None:
 def test_contribution_alone_gives_a_node_three_links() -> None:
     """Degrees that only break ties: A-C, A-E, B-C, C-D."""
     degree, chosen = dict.fromkeys(WANTED, 0), []
-    while found := contributions(WANTED, chosen):
-        one, other = min(found, key=lambda pair: (-found[pair], max(degree[pair[0]], degree[pair[1]]), pair))
+    while of_pairs := contributions(WANTED, chosen):
+        one, other = min(of_pairs, key=lambda pair: (-of_pairs[pair], max(degree[pair[0]], degree[pair[1]]), pair))
         chosen.append((one, other))
         degree[one] += 1
         degree[other] += 1
@@ -108,7 +108,7 @@ def test_contribution_alone_gives_a_node_three_links() -> None:
 
 
 def test_completed_matchings_can_be_in_the_way(make_workload) -> None:
-    """MinMax-ODA has a link more than GM-M here: links that join nothing took the place of one that would."""
+    """MinMax-ODA has a link more than GM-M here: links that join nothing keep out one that would."""
     wanted = {
         "n0": ["t2"],
         "n1": ["t1", "t2", "t3", "t4"],

@@ -13,18 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.forge import forge
-from oracles.provision import Case, Machine, best_cost, cases, placements_of, rows_into, told_of, variant
+from oracles.provision import Case, Machine, best_cost, cases, faults, placements_of, rows_into, stated_for, variant
 
 from pubplan.errors import InputError, NotApplicable, VerificationFailed
-from pubplan.planning import Exact, Plan, Verdict, gap
+from pubplan.planning import Exact, Plan, gap
 from pubplan.problems.provision import FAMILY, Problem, solve, verify
 from pubplan.problems.provision import bound as bound_module
 
 PRICES, CHARGED = "certificate/prices-topics/00000.parquet", "certificate/prices-charged/00000.parquet"
-
-
-def limits(verdict: Verdict) -> set[str]:
-    return {violation.limit for violation in verdict.violations}
 
 
 @given(cases(), st.sampled_from(["uniform", "sized"]))
@@ -52,8 +48,8 @@ def test_the_papers_number(tmp_path: Path) -> None:
     machine = Machine("m", 40, 30)
     case = Case({"a": 3, "b": 4}, {"x": ("a", "b"), "y": ("b",)}, 5, (machine,), {"a": 1, "b": 1}, 2, {"x": 5, "y": 2})
     result = solve(case.problem(tmp_path))
-    found = {name: result.plan.certificate(name).bound.value for name in result.bounds}
-    assert found == {"paper": 18 + 3, "outgoing": 22 + 3, "mandatory": 36 + 3, "prices": 36 + 3}
+    bounds = {name: result.plan.certificate(name).bound.value for name in result.bounds}
+    assert bounds == {"paper": 18 + 3, "outgoing": 22 + 3, "mandatory": 36 + 3, "prices": 36 + 3}
     assert result.exact.value == 39 == best_cost(case)
 
 
@@ -66,7 +62,7 @@ def test_mandatory_pairs_that_fill_vms_pay_streams(tmp_path: Path) -> None:
 
 
 def test_theorem_a1_needs_one_size(tmp_path: Path) -> None:
-    """With sizes of their own it counts nothing, and says so; it is left out where it is not named."""
+    """Where sizes differ it counts nothing, and says so; it is left out where it is not named."""
     case = Case({"a": 3, "b": 4}, {"x": ("a", "b")}, 3, (Machine("m", 40, 30),), {"a": 1, "b": 2}, None)
     problem = case.problem(tmp_path)
     with pytest.raises(NotApplicable, match=r"Theorem A\.1"):
@@ -75,7 +71,7 @@ def test_theorem_a1_needs_one_size(tmp_path: Path) -> None:
 
 
 def test_prices_are_refused_where_they_would_take_too_long(make_workload) -> None:
-    """Interests times threshold; the bounds beside it still hold."""
+    """Interests times threshold; the other bounds still hold."""
     topics = [f"t{number:03}" for number in range(200)]
     workload = make_workload(dict.fromkeys(topics, 2**22), {"x": topics}, message_bytes=1)
     problem = Problem(workload, [Machine("m", 2**40, 1).vm_type], 2**30, window_seconds=8)
@@ -87,7 +83,7 @@ def test_prices_are_refused_where_they_would_take_too_long(make_workload) -> Non
 
 @pytest.fixture
 def problem(tmp_path: Path) -> Problem:
-    """Sixteen subscribers of nine topics, none of which anybody needs: prices are what the bound is made of."""
+    """Sixteen subscribers of nine topics, none of which a subscriber needs: prices are what the bound is made of."""
     random = Random(3)
     topics = {f"t{number}": random.randint(3, 9) for number in range(9)}
     interests = {f"s{number:02}": tuple(sorted(random.sample(sorted(topics), 5))) for number in range(16)}
@@ -116,11 +112,11 @@ def claim(plan: Plan, name: str, value: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["paper", "outgoing", "mandatory", "prices"])
-def test_a_higher_claim_is_found(problem: Problem, plan: Plan, tmp_path: Path, name: str) -> None:
+def test_a_higher_claim_is_detected(problem: Problem, plan: Plan, tmp_path: Path, name: str) -> None:
     """One micro-dollar more than is proven; one less is a weaker claim and true."""
     value = plan.certificate(name).bound.value
     forged = forge(plan, tmp_path / "more", **claim(plan, name, value + 1))
-    assert limits(verify(problem, forged)) == {"bound as recomputed"}
+    assert faults(verify(problem, forged)) == {"wrong bound"}
     assert verify(problem, forge(plan, tmp_path / "less", **claim(plan, name, value - 1))).ok
 
 
@@ -133,30 +129,32 @@ def prices(change: Callable[[list[dict[str, int]]], None]) -> Callable[[pa.Table
     return changed
 
 
-def test_raised_prices_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
-    """Whoever takes a topic is charged its stream at most, all together."""
+def test_raised_prices_are_detected(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+    """Those who take a topic are charged its stream at most, all together."""
 
     def raise_all(rows: list[dict[str, int]]) -> None:
         for row in rows:
-            row["charged"] *= 2
-            row["everybody"] += 1
+            row["price_if_charged"] *= 2
+            row["price_otherwise"] += 1
 
     forged = forge(plan, tmp_path / "f", tables={PRICES: prices(raise_all)})
-    assert limits(verify(problem, forged)) == {"prices within streams"}
+    assert faults(verify(problem, forged)) == {"topics priced above their stream"}
 
 
-@pytest.mark.parametrize(("key", "value"), [("charged", -1), ("everybody", -1), ("topic", 9), ("topic", -1)], ids=str)
-def test_prices_that_are_none_are_found(problem: Problem, plan: Plan, tmp_path: Path, key: str, value: int) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"), [("price_if_charged", -1), ("price_otherwise", -1), ("topic", 9), ("topic", -1)], ids=str
+)
+def test_impossible_prices_are_detected(problem: Problem, plan: Plan, tmp_path: Path, key: str, value: int) -> None:
     """Negative ones, or of topics that do not exist."""
     forged = forge(plan, tmp_path / "f", tables={PRICES: prices(lambda rows: rows[0].update({key: value}))})
-    assert "evidence of the bound" in limits(verify(problem, forged))
+    assert "evidence of a bound that cannot be used" in faults(verify(problem, forged))
 
 
-def test_a_topic_priced_twice_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+def test_a_topic_priced_twice_is_detected(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """Every topic has one price at most."""
 
     def again(rows: list[dict[str, int]]) -> None:
-        rows.append({**rows[0], "charged": 5 * rows[0]["charged"] + 10**6})
+        rows.append({**rows[0], "price_if_charged": 5 * rows[0]["price_if_charged"] + 10**6})
 
     assert not verify(problem, forge(plan, tmp_path / "f", tables={PRICES: prices(again)})).ok
 
@@ -166,33 +164,35 @@ def test_a_topic_priced_twice_is_found(problem: Problem, plan: Plan, tmp_path: P
     [{"weights": [1, 1, 1]}, {"weights": [0, 1]}, {"weights": "11"}, {"unit": 0}, {"unit": 1.5}, {"unit": None}, {}],
     ids=str,
 )
-def test_damaged_evidence_is_found(problem: Problem, plan: Plan, tmp_path: Path, evidence: dict[str, object]) -> None:
+def test_damaged_evidence_is_detected(
+    problem: Problem, plan: Plan, tmp_path: Path, evidence: dict[str, object]
+) -> None:
     """Weights and the unit are whole numbers; without them nothing is proven."""
 
     def change(raw: dict[str, Any]) -> dict[str, Any]:
         return {**raw, "evidence": {**raw["evidence"], **evidence} if evidence else {}}
 
     forged = forge(plan, tmp_path / "f", certificates={"prices": change})
-    assert limits(verify(problem, forged)) & {"evidence of the bound", "keys of the evidence"}
+    assert faults(verify(problem, forged)) & {"evidence of a bound that cannot be used", "wrong keys of the evidence"}
 
 
-def test_charged_strangers_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+def test_charged_strangers_are_detected(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """Only who wants a topic shares its stream: the more there are, the less each pays, but not in truth."""
 
-    def charge_everybody(table: pa.Table) -> pa.Table:
+    def charge_all(table: pa.Table) -> pa.Table:
         return rows_into([(list(range(9)),)] * table.num_rows)(table)
 
     def charge_twice(table: pa.Table) -> pa.Table:
         return rows_into([(2 * row["topics"],) for row in table.to_pylist()])(table)
 
-    for name, change in (("all", charge_everybody), ("twice", charge_twice), ("fewer", lambda table: table.slice(1))):
+    for name, change in (("all", charge_all), ("twice", charge_twice), ("fewer", lambda table: table.slice(1))):
         forged = forge(plan, tmp_path / name, tables={CHARGED: change})
-        assert "only interests are charged" in limits(verify(problem, forged)), name
+        assert "blocks that charge for other topics than interests" in faults(verify(problem, forged)), name
 
 
-def test_unknown_bounds_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+def test_unknown_bounds_are_detected(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     forged = Plan(plan.path, {**plan.record, "bounds": {**plan.record["bounds"], "magic": 1.0}})
-    assert limits(verify(problem, forged)) == {"bound is known"}
+    assert faults(verify(problem, forged)) == {"unknown bound"}
 
 
 FREE = Case(
@@ -208,17 +208,17 @@ FREE = Case(
 
 
 @pytest.mark.parametrize("name", ["outgoing", "mandatory", "prices"])
-def test_what_nobody_needs_proves_nothing(tmp_path: Path, name: str) -> None:
+def test_what_no_subscriber_needs_proves_nothing(tmp_path: Path, name: str) -> None:
     """A plan that sends 60 bytes to a subscriber who needs nothing may cost more, but no bound rises by it."""
     problem = FREE.problem(tmp_path)
     plan = solve(problem).plan
     assert (placements_of(plan), plan.exact.value) == ([[(0, 0)], []], 23)
-    generous = forge(plan, tmp_path / "generous", **told_of(FREE, plan, [[(0, 0)], [(1, 0)]]))
+    generous = forge(plan, tmp_path / "generous", **stated_for(FREE, plan, [[(0, 0)], [(1, 0)]]))
     record = {"gap": gap(generous.exact, max(map(bound_of(plan), plan.record["bounds"]), key=lambda b: b.fraction))}
     generous = forge(generous, tmp_path / "gap", record=record)
     assert (verify(problem, generous).violations, generous.exact.value) == ((), 143)
     forged = forge(generous, tmp_path / "forged", **claim(generous, name, plan.certificate(name).bound.value + 1))
-    assert limits(verify(problem, forged)) == {"bound as recomputed"}
+    assert faults(verify(problem, forged)) == {"wrong bound"}
 
 
 def bound_of(plan: Plan) -> Callable[[str], Exact]:
@@ -226,11 +226,11 @@ def bound_of(plan: Plan) -> Callable[[str], Exact]:
 
 
 def test_bounds_that_do_not_hold_are_refused(tmp_path: Path) -> None:
-    """Theorem A.1 counts events: where messages have sizes of their own it says nothing, also in a forged plan."""
+    """Theorem A.1 counts events: where message sizes differ it says nothing, also in a forged plan."""
     problem = FREE.problem(tmp_path)
     plan = solve(problem, bound="outgoing").plan
     forged = forge(plan, tmp_path / "forged", added={"paper": {"bound": Exact(1).to_dict(), "evidence": {}}})
-    assert limits(verify(problem, forged)) == {"bound holds for the problem"}
+    assert faults(verify(problem, forged)) == {"bound that does not hold for this problem"}
 
 
 @pytest.mark.parametrize("bound", ["paper", "outgoing", "mandatory", "prices"])
@@ -252,11 +252,11 @@ def test_subscribers_who_need_nothing_are_planned_for(tmp_path: Path, bound: str
 
 
 def test_the_verifier_does_not_repeat_a_bounds_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cost of traffic that is a micro-dollar too high is noticed: the verifier has a computation of its own."""
+    """A cost of traffic that is a micro-dollar too high is noticed: the verifier computes it separately."""
     problem = FREE.problem(tmp_path)
     right = bound_module.least_fleet_cost
     monkeypatch.setattr(bound_module, "least_fleet_cost", lambda *arguments: right(*arguments) + 1)
-    with pytest.raises(VerificationFailed, match="bound as recomputed"):
+    with pytest.raises(VerificationFailed, match="wrong bound"):
         solve(problem)
 
 
@@ -265,7 +265,7 @@ def test_the_verifier_does_not_repeat_a_bounds_mistake(tmp_path: Path, monkeypat
     [
         (PRICES, "topic", pa.array([None], pa.int32())),
         (PRICES, "topic", pa.array([0.5])),
-        (PRICES, "charged", pa.array(["1"])),
+        (PRICES, "price_if_charged", pa.array(["1"])),
         (CHARGED, "topics", pa.array([None, []], pa.list_(pa.int32()))),
         (CHARGED, "topics", pa.array([[None], []], pa.list_(pa.int32()))),
         (CHARGED, "subjects", pa.array([[0], [1]], pa.list_(pa.int32()))),
@@ -284,12 +284,12 @@ def test_damaged_tables_of_evidence_are_refused(tmp_path: Path, table: str, colu
 
     forged = forge(plan, tmp_path / "f", tables={table: change})
     try:
-        assert "evidence of the bound" in limits(verify(problem, forged))
+        assert "evidence of a bound that cannot be used" in faults(verify(problem, forged))
     except InputError as error:
         assert "is damaged" in str(error)  # noqa: PT017
 
 
-def test_charges_for_topics_that_do_not_exist_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+def test_charges_for_topics_that_do_not_exist_are_detected(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """A topic beyond the last one is not the first one of the next subscriber."""
     num_topics = problem.workload.counts.topics
     for number, topic in enumerate((num_topics, -1)):
@@ -298,17 +298,17 @@ def test_charges_for_topics_that_do_not_exist_are_found(problem: Problem, plan: 
             return rows_into([([topic],), *((row["topics"],) for row in table.to_pylist()[1:])])(table)
 
         forged = forge(plan, tmp_path / str(number), tables={CHARGED: stray})
-        assert "only interests are charged" in limits(verify(problem, forged))
+        assert "blocks that charge for other topics than interests" in faults(verify(problem, forged))
 
 
-def test_weights_beyond_64_bits_are_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+def test_weights_beyond_64_bits_are_detected(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """Weights, units and prices whose products would wrap are not evidence of anything."""
 
     def huge(raw: dict[str, Any]) -> dict[str, Any]:
         return {**raw, "evidence": {"weights": [2**19, 2**19], "unit": 2**19}}
 
-    def dear(rows: list[dict[str, int]]) -> None:
-        rows[0]["charged"] = 2**50
+    def expensive(rows: list[dict[str, int]]) -> None:
+        rows[0]["price_if_charged"] = 2**50
 
-    forged = forge(plan, tmp_path / "f", tables={PRICES: prices(dear)}, certificates={"prices": huge})
-    assert "evidence of the bound" in limits(verify(problem, forged))
+    forged = forge(plan, tmp_path / "f", tables={PRICES: prices(expensive)}, certificates={"prices": huge})
+    assert "evidence of a bound that cannot be used" in faults(verify(problem, forged))

@@ -1,10 +1,11 @@
-"""Prices: the files that come with pubplan, a user's own, and what VMs and traffic cost by them."""
+"""Prices: the files that come with pubplan, a user's file, and what VMs and traffic cost by them."""
 
 from __future__ import annotations
 
 import json
 import tomllib
 from collections import defaultdict
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
@@ -16,7 +17,9 @@ from hypothesis import strategies as st
 
 import pubplan.problems.provision
 from pubplan.errors import Infeasible, InputError, Reason
+from pubplan.problems.provision import DEFAULT_VM_TYPE
 from pubplan.problems.provision.catalogue import (
+    Origin,
     Tariff,
     Tier,
     VmType,
@@ -31,7 +34,8 @@ SHIPPED = sorted((Path(pubplan.problems.provision.__file__).parent / "catalogue"
 HOUR = 3600
 FLAT = (Tier(None, 120_000),)
 TIERS = (Tier(10, 90_000), Tier(50, 50_000), Tier(None, 10_000))  # 10 GB at $0.09, 40 GB at $0.05, the rest at $0.01
-TYPE = VmType("mine/small", 150_000, 64_000_000, Tariff(730 * HOUR, FLAT, TIERS))
+ORIGIN = Origin("Us", "cellar", "2026-01-31", "the invoice")
+TYPE = VmType("mine/small", 150_000, 64_000_000, Tariff(730 * HOUR, FLAT, TIERS), ORIGIN)
 
 GOOD = """
 [catalogue]
@@ -53,7 +57,7 @@ mbit_per_second = 200
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def user_file(tmp_path: Path) -> Path:
     path = tmp_path / "mine.toml"
     path.write_text(GOOD)
     return path
@@ -111,7 +115,7 @@ def test_limits_scale_exactly_and_the_sum_is_rounded_once() -> None:
     factor=st.integers(1, 50),
 )
 def test_traffic_costs_add_up(num_bytes: int, more: int, seconds: Fraction, factor: int) -> None:
-    """More never costs less; with falling tiers one bill is no dearer than two; k-fold time and bytes cost k-fold."""
+    """More never costs less; with falling tiers one bill is at most that of two; k-fold time and bytes cost k-fold."""
     cost = transfer_cost(TIERS, HOUR, num_bytes, seconds)
     both = transfer_cost(TIERS, HOUR, num_bytes + more, seconds)
     assert cost <= both <= cost + transfer_cost(TIERS, HOUR, more, seconds)
@@ -161,7 +165,7 @@ def test_shipped_prices_are_plausible(path: Path) -> None:
 
 
 def test_there_is_a_choice_of_current_providers() -> None:
-    """At least two current catalogues of six to twelve types each, beside the paper's; every name is unique."""
+    """At least two current catalogues of six to twelve types each, apart from the paper's; every name is unique."""
     names = [vm_type.name for vm_type in all_vm_types()]
     assert len(set(names)) == len(names)
     current = [path for path in SHIPPED if path.stem != "paper-2013"]
@@ -173,10 +177,10 @@ def test_the_papers_figures_are_exact() -> None:
     """c3.large $0.15 at 64 Mbit/s, c3.xlarge $0.30 at 128 Mbit/s, $0.12 per GB both ways, no tiers."""
     tariff = Tariff(730 * HOUR, FLAT, FLAT)
     path = next(path for path in SHIPPED if path.stem == "paper-2013")
-    assert list(read_catalogue(path).values()) == [
-        VmType("paper-2013/c3.large", 150_000, 64_000_000, tariff),
-        VmType("paper-2013/c3.xlarge", 300_000, 128_000_000, tariff),
-    ]
+    large, xlarge = read_catalogue(path).values()
+    assert large == VmType("paper-2013/c3.large", 150_000, 64_000_000, tariff, large.origin)
+    assert xlarge == VmType("paper-2013/c3.xlarge", 300_000, 128_000_000, tariff, large.origin)
+    assert str(large.origin) == "Amazon Web Services, us-east-1, 2013-12-01"
     assert "10.1109/ICDCS.2014.63" in path.read_text()
 
 
@@ -192,20 +196,19 @@ def test_google_bills_by_the_gibibyte() -> None:
 def test_names_are_found_in_their_order() -> None:
     """Qualified, or bare when one catalogue has the type."""
     names = ["c3.xlarge", "paper-2013/c3.large", "e2-standard-2"]
-    found = [vm_type.name for vm_type in find_vm_types(names)]
-    assert found == ["paper-2013/c3.xlarge", "paper-2013/c3.large", "gcp-us-central1/e2-standard-2"]
+    listed = [vm_type.name for vm_type in find_vm_types(names)]
+    assert listed == ["paper-2013/c3.xlarge", "paper-2013/c3.large", "gcp-us-central1/e2-standard-2"]
     assert find_vm_types([]) == ()
 
 
-def test_a_users_file_comes_first(own: Path) -> None:
+def test_a_users_file_comes_first(user_file: Path) -> None:
     """Its types need no qualification, even when another catalogue has one of that name, which stays reachable."""
-    found = find_vm_types(["c3.large", "small", "paper-2013/c3.large"], own)
-    assert [vm_type.name for vm_type in found] == ["mine/c3.large", "mine/small", "paper-2013/c3.large"]
-    assert [vm_type.name for vm_type in all_vm_types(own)][:2] == ["mine/small", "mine/c3.large"]
-    assert all_vm_types(own)[2:] == all_vm_types()
-    assert found[1] == VmType(
-        "mine/small", 15_000, 100_000_000, Tariff(730 * HOUR, (Tier(None, 0),), (Tier(10, 90_000), Tier(None, 50_000)))
-    )
+    vm_types = find_vm_types(["c3.large", "small", "paper-2013/c3.large"], user_file)
+    assert [vm_type.name for vm_type in vm_types] == ["mine/c3.large", "mine/small", "paper-2013/c3.large"]
+    assert [vm_type.name for vm_type in all_vm_types(user_file)][:2] == ["mine/small", "mine/c3.large"]
+    assert all_vm_types(user_file)[2:] == all_vm_types()
+    tariff = Tariff(730 * HOUR, (Tier(None, 0),), (Tier(10, 90_000), Tier(None, 50_000)))
+    assert vm_types[1] == VmType("mine/small", 15_000, 100_000_000, tariff, ORIGIN)
 
 
 def test_a_users_file_stands_in_for_one_of_its_name(tmp_path: Path) -> None:
@@ -247,7 +250,7 @@ def test_ambiguous_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     ("old", "new", "said"),
     [
         ('provider = "Us"', 'provder = "Us"', r"table \[catalogue\]: .* no key 'provder'. Did you mean 'provider'"),
-        ('provider = "Us"', "", r"\[catalogue\]: the key 'provider' is missing; found region, date, source"),
+        ('provider = "Us"', "", r"\[catalogue\]: the key 'provider' is missing; the keys are region, date, source"),
         ('provider = "Us"', 'provider = " "', "provider must be a string that says something, not ' '"),
         ('region = "cellar"', "region = 1", "region must be a string that says something, not 1"),
         ("2026-01-31", '"2026-01-31"', "date must be a day such as 2013-12-01, without quotes, not '2026-01-31'"),
@@ -287,7 +290,7 @@ def test_ambiguous_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_wrong_files_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
-    """Each with the file, the key, what was found and what was expected."""
+    """Each with the file, the key, what it says and what was expected."""
     assert old in GOOD
     path = tmp_path / "mine.toml"
     path.write_text(GOOD.replace(old, new, 1))
@@ -317,7 +320,7 @@ def test_an_empty_catalogue_is_infeasible(tmp_path: Path, ending: str) -> None:
     path.write_text(GOOD.partition("[vm")[0] + ending)
     with pytest.raises(Infeasible, match="has no VM type") as refusal:
         find_vm_types(["c3.large"], path)
-    assert refusal.value.reasons == (Reason("VM types", 1, 0, str(path)),)
+    assert refusal.value.reasons == (Reason("VM types", 1, 0, str(path), "the catalogue lists no VM type"),)
 
 
 def test_nothing_may_cost_nothing_and_carry_nothing(tmp_path: Path) -> None:
@@ -335,7 +338,7 @@ def test_vm_types_survive_json(vm_type: VmType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "said"),
+    ("keys", "value", "said"),
     [
         (["name"], 3, "name of a VM type must be a string, not 3"),
         (["name"], "", "name of a VM type must be a string"),
@@ -353,17 +356,38 @@ def test_vm_types_survive_json(vm_type: VmType) -> None:
         (["tariff", "outgoing", 2, "up_to_gb"], 90, "outgoing ends at 90 GB"),
         (["tariff", "outgoing", 1, "up_to_gb"], None, "without up_to_gb before the last"),
         (["tariff", "outgoing", 1, "price"], 1, "unknown entries"),
+        (["origin"], None, "damaged"),
+        (["origin"], {}, "damaged"),
+        (["origin", "colour"], "blue", "damaged"),
+        (["origin", "provider"], " ", "provider must be a string that says something"),
+        (["origin", "source"], 3, "source must be a string that says something, not 3"),
+        (["origin", "date"], "2026-02-3", "date must be a day such as 2013-12-01, not '2026-02-3'"),
+        (["origin", "date"], None, "date must be a day"),
     ],
 )
-def test_damaged_records_are_refused(place: list, value: object, said: str) -> None:
+def test_damaged_records_are_refused(keys: list, value: object, said: str) -> None:
     """Whatever was changed, removed or added."""
     record = TYPE.to_dict()
     inner = record
-    for key in place[:-1]:
+    for key in keys[:-1]:
         inner = inner[key]
-    inner[place[-1]] = value
+    inner[keys[-1]] = value
     with pytest.raises(InputError, match=said):
         VmType.from_dict(record)
+
+
+def test_a_record_need_not_have_an_origin() -> None:
+    """Types made in Python may have none; then their record says nothing of it."""
+    unknown = replace(TYPE, origin=None)
+    assert "origin" not in unknown.to_dict()
+    assert VmType.from_dict(unknown.to_dict()) == unknown
+
+
+def test_the_default_is_of_the_newest_catalogue() -> None:
+    """No plan is made with the paper's prices unless they are named."""
+    newest = max(vm_type.origin.date for vm_type in all_vm_types())
+    (default,) = find_vm_types([DEFAULT_VM_TYPE])
+    assert default.origin.date == newest
 
 
 @pytest.mark.parametrize("record", [None, [], "c3.large", {}])

@@ -53,9 +53,9 @@ def test_numbers_of_vms_mean_nothing(workload: Workload, tmp_path: Path) -> None
     last = plan.decisions("vms").num_rows - 1
     backwards = with_vms(lambda vms: [last - vm for vm in vms])
     other = forge(plan, tmp_path / "other", tables={BLOCK: backwards})
-    found = diff_plans(FAMILY, plan, other)
-    assert found.further.facts["pairs"] == {"kept": 16, "moved": 0, "added": 0, "dropped": 0}
-    assert not found.is_empty
+    comparison = diff_plans(FAMILY, plan, other)
+    assert comparison.further.facts["pairs"] == {"kept": 16, "moved": 0, "added": 0, "dropped": 0}
+    assert not comparison.is_empty
     assert diff_plans(FAMILY, plan, plan).is_empty
 
 
@@ -67,8 +67,8 @@ def test_another_vm_type(workload: Workload) -> None:
     """
     old = solve(Problem(workload, [SMALL], 30, window_seconds=1)).plan
     new = solve(Problem(workload, [LARGE], 30, window_seconds=1)).plan
-    found = compare_fleets(old, new)
-    facts = found.facts
+    comparison = compare_fleets(old, new)
+    facts = comparison.facts
     assert facts["vm_type"] == {"old": "mine/small", "new": "mine/large"}
     assert facts["vms"] == {"old": 3, "new": 1}
     assert facts["cost"]["vms"] == {"old": 0.003, "new": 0.002, "change": -0.001}
@@ -77,11 +77,11 @@ def test_another_vm_type(workload: Workload) -> None:
     assert facts["cost"]["total"]["change"] == pytest.approx(-0.0011)
     fullest = max(old.decisions("vms")["pairs"].to_pylist())
     assert facts["pairs"] == {"kept": fullest, "moved": 16 - fullest, "added": 0, "dropped": 0}
-    assert found.sentences[0] == "fleet: 3 x mine/small -> 1 x mine/large"
+    assert comparison.sentences[0] == "fleet: 3 x mine/small -> 1 x mine/large"
 
 
 def test_pairs_come_and_go(workload: Workload) -> None:
-    """With threshold 5, u and w take less: a or c instead of b, which nobody is sent any more."""
+    """With threshold 5, u and w take less: a or c instead of b, which is sent to no subscriber any more."""
     old = solve(Problem(workload, [LARGE], 30, window_seconds=1)).plan
     new = solve(Problem(workload, [LARGE], 5, window_seconds=1)).plan
     pairs = [
@@ -106,10 +106,10 @@ def test_other_workloads_are_compared_by_price_alone(workload: Workload, make_wo
     """Numbers of subscribers and topics mean nothing there."""
     other = make_workload({"a": 10}, {"u": ["a"]}, message_bytes=10)
     plans = [solve(Problem(one, [LARGE], 30, window_seconds=1)).plan for one in (workload, other)]
-    found = compare_fleets(*plans)
-    assert found.facts["pairs"] is None
-    assert "different workloads" in found.sentences[-1]
-    assert found.facts["cost"]["incoming"]["new"] == 0.0001
+    comparison = compare_fleets(*plans)
+    assert comparison.facts["pairs"] is None
+    assert "different workloads" in comparison.sentences[-1]
+    assert comparison.facts["cost"]["incoming"]["new"] == 0.0001
 
 
 def test_a_damaged_plan_is_refused(workload: Workload, tmp_path: Path) -> None:
@@ -132,6 +132,6 @@ def test_vms_are_matched_for_the_most_pairs(monkeypatch: pytest.MonkeyPatch) -> 
         best = max(sum(square[row, column] for row, column in enumerate(order)) for order in permutations(range(5)))
         assert _best_match(overlaps, int(rows), int(columns)) == best
         with monkeypatch.context() as patch:
-            patch.setattr("pubplan.problems.provision.compare.MAX_CELLS", 0)
+            patch.setattr("pubplan.problems.provision.compare.MAX_MATCHED_PAIRS", 0)
             assert best / 2 <= _best_match(overlaps, int(rows), int(columns)) <= best
             assert _best_match({1: 5, 3: 7, 8: 2}, 3, 3) == 14  # 0 -> 1, 1 -> 0, 2 -> 2

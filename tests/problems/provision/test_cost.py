@@ -12,7 +12,7 @@ from oracles.provision import Case, Machine, Tiers, tiers
 
 from pubplan.problems.provision import Problem
 from pubplan.problems.provision.cost import TrafficBound, fleet_costs, least_fleet_cost
-from pubplan.problems.provision.verify_costs import Terms
+from pubplan.problems.provision.verifier.costs import Terms
 from pubplan.workload import Workload
 
 
@@ -53,8 +53,8 @@ def test_the_least_cost_of_traffic(
     problem = Problem(least_workload, [machine.vm_type], 0, window_seconds=8)
     least_in, least_out, weighted = floor
     least = TrafficBound(least_in, least_out, weighted, weights, num_vms)
-    found = least_fleet_cost(problem, problem.types[0], least)
-    assert found == Terms.of(problem).least_cost(
+    least_cost = least_fleet_cost(problem, problem.types[0], least)
+    assert least_cost == Terms.of(problem).least_cost(
         problem.types[0], line, least_in, least_out, num_vms, weighted, weights
     )
     best = None
@@ -65,9 +65,9 @@ def test_the_least_cost_of_traffic(
             cost = case.cost(machine, vms, received, sent)
             best = cost if best is None else min(best, cost)
     assert best is not None
-    assert found <= best
+    assert least_cost <= best
     if weights == (1, 1) and weighted <= least_in + least_out:
-        assert best <= found + 2
+        assert best <= least_cost + 2
 
 
 @pytest.fixture(scope="module")

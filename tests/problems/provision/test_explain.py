@@ -53,38 +53,38 @@ def test_a_topic_that_does_not_fit_one_vm(planned: tuple[Problem, Plan]) -> None
     Incoming bytes are free; outgoing are 0.00012 micro-dollars each, one micro-dollar for all 1950: a's share of that,
     1300 of 1950, is rounded up.
     """
-    found = explain(planned, "topic", "a")
+    explanation = explain(planned, "topic", "a")
     homes = Counter(vm for topic, vm in placed(planned) if topic == "a")
-    facts = found.facts
+    facts = explanation.facts
     assert (facts["rate"], facts["stream"], facts["interests"], facts["pairs"]) == (10, 100, 15, 13)
     assert facts["vms"] == [{"vm": vm, "pairs": pairs} for vm, pairs in sorted(homes.items())]
     assert (facts["whole"], facts["limit"], facts["least_vms"]) == (1400, 1000, 2)
     assert (facts["incoming"], facts["outgoing"]) == (100 * len(homes), 1300)
     assert (facts["incoming_cost"], facts["outgoing_cost"]) == (0.0, 0.000001)
     assert facts["subscribers_that_need_it"] == 13
-    said = " ".join(found.sentences)
+    said = " ".join(explanation.sentences)
     assert "It does not fit one VM: whole it takes 1.40 kB, and a VM may carry 1.00 kB." in said
     assert "13 subscribers cannot do without it" in said
 
 
 def test_a_topic_that_fits_no_vm(planned: tuple[Problem, Plan]) -> None:
     """d takes 1200 bytes with its one subscriber; w is satisfied without it."""
-    found = explain(planned, "topic", "d")
-    assert (found.facts["fits"], found.facts["pairs"], found.facts["vms"]) == (False, 0, [])
-    assert found.facts["subscribers_that_need_it"] == 0
-    assert "It fits no VM: with one subscriber it takes 1.20 kB" in found.sentences[1]
-    assert "sent to nobody" in found.sentences[2]
+    explanation = explain(planned, "topic", "d")
+    assert (explanation.facts["fits"], explanation.facts["pairs"], explanation.facts["vms"]) == (False, 0, [])
+    assert explanation.facts["subscribers_that_need_it"] == 0
+    assert "It fits no VM: with one subscriber it takes 1.20 kB" in explanation.sentences[1]
+    assert "sent to no subscriber" in explanation.sentences[2]
 
 
-def test_a_topic_nobody_needs(make_workload) -> None:
+def test_a_topic_that_no_subscriber_needs(make_workload) -> None:
     """Either of two equal topics would do."""
     workload = make_workload({"a": 5, "b": 5}, {"x": ["a", "b"]}, message_bytes=10)
     problem = Problem(workload, [SMALL], 5, window_seconds=1)
     plan = solve(problem).plan
     (sent,) = {topic for topic, _ in placed((problem, plan))}
-    found = FAMILY.explain["topic"](problem, plan, sent, None)
-    assert (found.facts["pairs"], found.facts["subscribers_that_need_it"]) == (1, 0)
-    assert found.sentences[-1].startswith("Nobody needs it")
+    explanation = FAMILY.explain["topic"](problem, plan, sent, None)
+    assert (explanation.facts["pairs"], explanation.facts["subscribers_that_need_it"]) == (1, 0)
+    assert explanation.sentences[-1].startswith("No subscriber needs it")
 
 
 def test_a_topic_split_to_fill_gaps(make_workload) -> None:
@@ -95,9 +95,11 @@ def test_a_topic_split_to_fill_gaps(make_workload) -> None:
     interests = {**{f"u{number}": ["a"] for number in range(3)}, **{f"v{number}": ["b"] for number in range(4)}}
     workload = make_workload({"a": 20, "b": 5}, interests, message_bytes=10)
     problem = Problem(workload, [SMALL], 20, window_seconds=1)
-    found = FAMILY.explain["topic"](problem, solve(problem, "rsp+ffbp").plan, "b", None)
-    assert found.facts["vms"] == [{"vm": 0, "pairs": 3}, {"vm": 1, "pairs": 1}]
-    assert "It would fit one VM (250 bytes of 1.00 kB); on 2 it fills gaps, for 50 bytes more in." in found.sentences
+    explanation = FAMILY.explain["topic"](problem, solve(problem, "rsp+ffbp").plan, "b", None)
+    assert explanation.facts["vms"] == [{"vm": 0, "pairs": 3}, {"vm": 1, "pairs": 1}]
+    assert (
+        "It would fit one VM (250 bytes of 1.00 kB); on 2 it fills gaps, for 50 bytes more in." in explanation.sentences
+    )
 
 
 def test_every_vm(planned: tuple[Problem, Plan]) -> None:
@@ -131,20 +133,20 @@ def test_every_vm(planned: tuple[Problem, Plan]) -> None:
 def test_the_only_vm(make_workload) -> None:
     """There is nothing to compare it with."""
     problem = Problem(make_workload({"a": 5}, {"x": ["a"]}), [SMALL], 5, message_bytes=1, window_seconds=1)
-    found = FAMILY.explain["vm"](problem, solve(problem).plan, "0", None)
-    assert found.sentences[-1] == "It is the only VM."
+    explanation = FAMILY.explain["vm"](problem, solve(problem).plan, "0", None)
+    assert explanation.sentences[-1] == "It is the only VM."
 
 
 def test_a_subscriber_with_a_choice(planned: tuple[Problem, Plan]) -> None:
     """w needs 30: of a, b and c, which bring 45, it cannot miss b, and b alone is enough; d fits no VM."""
-    found = explain(planned, "subscriber", "w")
-    facts = found.facts
+    explanation = explain(planned, "subscriber", "w")
+    facts = explanation.facts
     assert (facts["needed"], facts["received"], facts["overshoot"], facts["bytes"]) == (30, 30, 0, 300)
     assert [topic["topic"] for topic in facts["topics"] if topic["vm"] is not None] == ["b"]
     assert [topic["topic"] for topic in facts["topics"] if topic["needed"]] == ["b"]
     assert [topic["topic"] for topic in facts["topics"] if not topic["fits"]] == ["d"]
     assert facts["least"] == {"is_sent": True, "bytes": 300, "topics": ["b"], "is_proven": True}
-    assert found.sentences[-1] == "It is not sent a (10), c (5), d (60, fits no VM)."
+    assert explanation.sentences[-1] == "It is not sent a (10), c (5), d (60, fits no VM)."
 
 
 def test_a_subscriber_who_needs_everything(planned: tuple[Problem, Plan]) -> None:
@@ -158,10 +160,10 @@ def test_a_subscriber_for_whom_less_would_do(make_workload) -> None:
     """The first topics in order are a and b, 12 events; c alone has the 10 that x needs."""
     workload = make_workload({"a": 9, "b": 3, "c": 10}, {"x": ["a", "b", "c"]}, message_bytes=10)
     problem = Problem(workload, [SMALL], 10, window_seconds=1)
-    found = FAMILY.explain["subscriber"](problem, solve(problem, "rsp+cbp").plan, "x", None)
-    assert (found.facts["received"], found.facts["overshoot"]) == (12, 2)
-    assert found.facts["least"] == {"is_sent": False, "bytes": 100, "topics": ["c"], "is_proven": True}
-    assert "The least that would do is 100 bytes, from c" in " ".join(found.sentences)
+    explanation = FAMILY.explain["subscriber"](problem, solve(problem, "rsp+cbp").plan, "x", None)
+    assert (explanation.facts["received"], explanation.facts["overshoot"]) == (12, 2)
+    assert explanation.facts["least"] == {"is_sent": False, "bytes": 100, "topics": ["c"], "is_proven": True}
+    assert "The least that would do is 100 bytes, from c" in " ".join(explanation.sentences)
 
 
 @pytest.mark.parametrize(("rate", "threshold", "known"), [(2, 10, True), (3, 10, None)])
@@ -170,8 +172,8 @@ def test_a_subscriber_with_many_topics(make_workload, rate: int, threshold: int,
     rates = {f"t{number:02}": rate for number in range(20)}
     workload = make_workload(rates, {"x": list(rates)}, message_bytes=10)
     problem = Problem(workload, [SMALL], threshold, window_seconds=1)
-    found = FAMILY.explain["subscriber"](problem, solve(problem).plan, "x", None)
-    assert found.facts["least"]["is_sent"] is known
+    explanation = FAMILY.explain["subscriber"](problem, solve(problem).plan, "x", None)
+    assert explanation.facts["least"]["is_sent"] is known
 
 
 def test_a_subscriber_who_wants_nothing(make_workload) -> None:

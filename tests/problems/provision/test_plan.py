@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from oracles.provision import Case, Machine, placements_of
 
+from pubplan.errors import InputError
 from pubplan.planning import read_plan
 from pubplan.problems.provision import FAMILY, Problem, solve, verify
 from pubplan.workload import Workload
@@ -48,25 +50,35 @@ def test_tables_say_where_everything_is(tmp_path: Path) -> None:
 
 
 def test_the_cheaper_type_is_chosen(tmp_path: Path) -> None:
-    """Whichever comes first; both are in the table, and a type that is no use says why."""
+    """Whichever comes first; both are in the table, and a type that cannot be used says why."""
     machines = {
-        "dear": Machine("dear", 40, 5000),
+        "expensive": Machine("expensive", 40, 5000),
         "cheap": Machine("cheap", 40, 50),
         "tiny": Machine("tiny", 7, 1),
     }
-    for number, names in enumerate((("dear", "cheap", "tiny"), ("tiny", "cheap", "dear"))):
+    for number, names in enumerate((("expensive", "cheap", "tiny"), ("tiny", "cheap", "expensive"))):
         case = Case(**{**vars(CASE), "machines": tuple(machines[name] for name in names)})
         plan = solve(case.problem(tmp_path / str(number))).plan
         types = {row["type"]: row for row in plan.decisions("types").to_pylist()}
         assert list(types) == list(names)
         assert [name for name in names if types[name]["chosen"]] == ["cheap"]
         assert set(plan.decisions("vms")["type"].to_pylist()) == {"cheap"}
-        assert types["cheap"]["cost"] == plan.exact.value < types["dear"]["cost"]
+        assert types["cheap"]["cost"] == plan.exact.value < types["expensive"]["cost"]
         assert "fit no VM" in types["tiny"]["refused"]
 
 
+def test_fleets_beyond_64_bits_are_refused(tmp_path: Path) -> None:
+    """A bill that no table of a plan can state is refused with its amount, not wrapped around."""
+    problem = CASE.problem(tmp_path)
+    golden = replace(problem.types[0], name="golden", micros_per_hour=10**15)
+    problem = replace(problem, vm_types=(golden,), window_seconds=3600 * 10**5)
+    with pytest.raises(InputError, match="A fleet of golden costs 100000000000000000"):
+        solve(problem, out=tmp_path / "plan")
+    assert not (tmp_path / "plan").exists()
+
+
 def test_one_type_among_many_is_what_it_is_alone(tmp_path: Path) -> None:
-    """What a table says of the type that was not chosen is what its own plan costs."""
+    """What a table says of the type that was not chosen is what a plan with it costs."""
     machines = (Machine("one", 20, 200), Machine("other", 26, 290, ((1, 9), (None, 2))))
     both = Case(**{**vars(CASE), "machines": machines})
     for method in FAMILY.methods:
@@ -78,7 +90,7 @@ def test_one_type_among_many_is_what_it_is_alone(tmp_path: Path) -> None:
 
 
 def test_nothing_to_send_needs_no_vm(tmp_path: Path) -> None:
-    """A threshold of 0, nobody, or topics without events: no VM, no cost, and bounds of 0."""
+    """A threshold of 0, no subscribers, or topics without events: no VM, no cost, and bounds of 0."""
     odd = (
         {"threshold": 0},
         {"interests": {}},
@@ -97,10 +109,11 @@ def test_the_plan_says_what_binds(tmp_path: Path) -> None:
     """61 bytes and more on four VMs: three would carry 60."""
     result = solve(CASE.problem(tmp_path), "gsp+cbp", parameters={"steps": "bcd"})
     (reason,) = result.reasons
-    assert (reason.limit, reason.need, reason.have, reason.where) == ("bytes per VM", 76, 60, "what 3 VMs carry")
+    assert (reason.limit, reason.need, reason.have, reason.where) == ("bytes per VM", 76, 60, "3 VMs")
+    assert str(reason) == "3 VMs carry 60 bytes; 76 bytes are needed"
 
 
-@pytest.mark.parametrize("method", ["gsp+ffbp", "exact+cbp", "joint+level"])
+@pytest.mark.parametrize("method", ["gsp+ffbp", "least-traffic+cbp", "joint+level"])
 def test_blocks_and_executors_change_nothing(spotify: Workload, method: str, spark, monkeypatch) -> None:
     """Two blocks in this process, in one thread, and as Spark tasks: one digest, one verdict; topics are split over
     VMs, so pairs of the second block go on where those of the first ended.

@@ -28,29 +28,33 @@ from oracles.provision import (
     variant,
 )
 
-from pubplan.engine import draws, exact_dot
+from pubplan.engine import exact_dot, random_stream
 from pubplan.errors import InputError
-from pubplan.problems.provision import FAMILY, exact, gsp, solve, verify
-from pubplan.problems.provision.exact import cover
-from pubplan.problems.provision.gsp import GreedyCovers
-from pubplan.problems.provision.joint import UNIT, JointParameters, chooser_at, select, shared_prices
-from pubplan.problems.provision.kernels import MAX_CELLS
-from pubplan.problems.provision.methods import weights_of
-from pubplan.problems.provision.rsp import FirstCovers, shuffled
-from pubplan.problems.provision.selection import Pairs, pass_over
+from pubplan.problems.provision import FAMILY, solve, verify
+from pubplan.problems.provision.kernels.cheapest_covers import MAX_CELLS, Costs
+from pubplan.problems.provision.methods import gsp, least_traffic
+from pubplan.problems.provision.methods.gsp import GreedyCovers
+from pubplan.problems.provision.methods.joint import PRICE_SCALE, JointParameters, chooser_at, select, shared_prices
+from pubplan.problems.provision.methods.least_traffic import cover
+from pubplan.problems.provision.methods.rsp import FirstCovers, shuffled
+from pubplan.problems.provision.selection import Pairs, Totals, scan_subscribers
+from pubplan.problems.provision.stages import weights_of
 from pubplan.problems.provision.survey import survey
-from pubplan.workload import Int64Array, Rows
+from pubplan.workload import Int64Array, SubscriberBlock
 
 pytestmark = pytest.mark.kernel
 
+PLAIN = Costs(None, is_by_topic=False, per_event=1)
+"""An event costs 1, whatever its topic."""
 
-def rows_of(lists: list[list[int]], thresholds: list[int]) -> Rows:
+
+def rows_of(lists: list[list[int]], thresholds: list[int]) -> SubscriberBlock:
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     topics = np.array([topic for row in lists for topic in row], dtype=np.int32)
-    return Rows(offsets, topics, np.array(thresholds, dtype=np.int64), np.ones(len(lists), dtype=np.int64))
+    return SubscriberBlock(offsets, topics, np.array(thresholds, dtype=np.int64), np.ones(len(lists), dtype=np.int64))
 
 
-def case_rows(case: Case) -> Rows:
+def case_rows(case: Case) -> SubscriberBlock:
     lists = [[case.topics.index(topic) for topic in wanted] for wanted in case.interests.values()]
     return rows_of(lists, [case.needed(subscriber) for subscriber in case.interests])
 
@@ -88,7 +92,7 @@ def test_first_and_greedy_covers(case: Case, kind: str) -> None:
 def test_random_covers(case: Case, seed: int, block: int) -> None:
     """rsp at random takes the first topics of a shuffled list, as its definition says, and lists them by topic."""
     rows, events, usable = case_rows(case), case_events(case), case.usable(case.machines[0])
-    uniforms = draws(seed, "provision/rsp", block).random(len(rows.topics))
+    uniforms = random_stream(seed, "provision/rsp", block).random(len(rows.topics))
     ends = pairwise(rows.offsets.tolist())
     orders = [shuffle(rows.topics[first:last].tolist(), uniforms[first:last]) for first, last in ends]
     assert shuffled(rows, seed, block).tolist() == [topic for order in orders for topic in order]
@@ -139,8 +143,8 @@ def test_covers_of_least_cost(subscribers: list[tuple[list[tuple[int, int]], int
         expected += least_sum(events[start:end], costs[start:end], needs[-1])
         start = end
     rows = rows_of(lists, needs)
-    pairs, totals = cover(rows, np.array(events), np.array(costs), per_event)
-    assert totals.tolist() == [expected, expected, 0, 0]
+    pairs, totals = cover(rows, np.array(events), Costs(np.array(costs), is_by_topic=False, per_event=per_event))
+    assert totals == Totals(cost=expected, least_cost=expected)
     assert sum(costs[topic] for topic in pairs.topics) == expected
     ends = np.cumsum(pairs.lengths)
     for need, end, length, wanted in zip(needs, ends, pairs.lengths, lists, strict=True):
@@ -156,30 +160,32 @@ def test_smallest_sums(items: list[tuple[int, int]], asked: int) -> None:
     """Without costs it is the smallest sum of events that is enough."""
     events = [brings for brings, _ in items]
     need = min(asked, sum(events))
-    pairs, totals = cover(rows_of([list(range(len(events)))], [need]), np.array(events), None, 1)
-    assert totals.tolist() == [least_sum(events, events, need)] * 2 + [0, 0]
-    assert sum(events[topic] for topic in pairs.topics) == totals[0]
+    pairs, totals = cover(rows_of([list(range(len(events)))], [need]), np.array(events), PLAIN)
+    least = least_sum(events, events, need)
+    assert totals == Totals(cost=least, least_cost=least)
+    assert sum(events[topic] for topic in pairs.topics) == least
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_smallest_sums_with_gaps(seed: int) -> None:
-    """Large rates leave gaps of more than 64 between sums; every subscriber of a hundred gets its own smallest one."""
+    """Large rates leave gaps of more than 64 between sums; each of a hundred subscribers gets its smallest one."""
     random = Random(seed)
     rates = [random.randint(40, 900) for _ in range(60)]
     lists = [sorted(random.sample(range(60), random.randint(7, 11))) for _ in range(100)]
     needs = [random.randint(64, sum(rates[topic] for topic in row)) for row in lists]
-    pairs, _ = cover(rows_of(lists, needs), np.array(rates), None, 1)
+    pairs, _ = cover(rows_of(lists, needs), np.array(rates), PLAIN)
     ends = np.cumsum(pairs.lengths)
     for row, need, end, length in zip(lists, needs, ends, pairs.lengths, strict=True):
-        own = [rates[topic] for topic in row]
-        assert sum(rates[topic] for topic in pairs.topics[end - length : end]) == least_sum(own, own, need)
+        row_rates = [rates[topic] for topic in row]
+        assert sum(rates[topic] for topic in pairs.topics[end - length : end]) == least_sum(row_rates, row_rates, need)
 
 
 def test_those_who_cannot_be_satisfied_are_counted() -> None:
     """7 events of 3 + 2 are out of reach; 5 take everything."""
     events = np.array([3, 2])
-    _, totals = cover(rows_of([[0, 1], [0, 1]], [7, 5]), events, np.tile(events, 2), 1)
-    assert totals[3] == 1
+    costs = Costs(np.tile(events, 2), is_by_topic=False, per_event=1)
+    _, totals = cover(rows_of([[0, 1], [0, 1]], [7, 5]), events, costs)
+    assert totals.num_unsatisfied == 1
 
 
 @given(cases(), st.sampled_from(["uniform", "sized"]))
@@ -197,36 +203,37 @@ def test_the_survey_and_the_first_round_of_joint(case: Case, kind: str) -> None:
         problem = case.problem(Path(directory))
         vm_type = problem.types[0]
         limit = problem.limit(vm_type)
-        found = survey(problem, limit, None)
+        surveyed = survey(problem, limit, None)
         must = [topic for s in case.interests for topic in mandatory(case, s, usable)]
-        assert found.mandatory.tolist() == [must.count(topic) for topic in case.topics]
-        if problem.size is not None and is_sized:
+        assert surveyed.mandatory.tolist() == [must.count(topic) for topic in case.topics]
+        if problem.instance.common_size is not None and is_sized:
             return  # sizes that happen to be the same: traffic is in events again
-        assert found.outgoing == sum(least_cover_cost(case, s, usable, traffic) for s in case.interests)
+        assert surveyed.outgoing == sum(least_cover_cost(case, s, usable, traffic) for s in case.interests)
 
         weights = weights_of(problem, vm_type)
         prices = {
-            topic: 0 if topic in must else UNIT * traffic[topic] // max(1, int(takers))
-            for topic, takers in zip(case.topics, found.exact, strict=True)
+            topic: 0 if topic in must else PRICE_SCALE * traffic[topic] // max(1, int(takers))
+            for topic, takers in zip(case.topics, surveyed.least_traffic, strict=True)
         }
-        costs = {t: weights.outgoing * UNIT * traffic[t] + weights.incoming * prices[t] for t in case.topics}
-        shared = shared_prices(problem, found.mandatory, found.exact)
-        chooser = chooser_at(problem, problem.usable(limit), weights, shared)
-        priced = pass_over(problem, {"priced": chooser}, None)["priced"]
-        assert priced.sums[0] == sum(least_cover_cost(case, s, usable, costs) for s in case.interests)
+        costs = {t: weights.outgoing * PRICE_SCALE * traffic[t] + weights.incoming * prices[t] for t in case.topics}
+        shared = shared_prices(problem, surveyed.mandatory, surveyed.least_traffic)
+        chooser = chooser_at(problem, problem.instance.usable(limit), weights, shared)
+        priced = scan_subscribers(problem, {"priced": chooser}, None)["priced"]
+        assert priced.totals.cost == sum(least_cover_cost(case, s, usable, costs) for s in case.interests)
 
         flows = {topic for topic, takers in zip(case.topics, priced.counts, strict=True) if takers or topic in must}
         costs = {
-            t: UNIT * traffic[t] * (weights.outgoing + (0 if t in flows else weights.incoming)) for t in case.topics
+            t: PRICE_SCALE * traffic[t] * (weights.outgoing + (0 if t in flows else weights.incoming))
+            for t in case.topics
         }
         selections = select(problem, limit, weights, JointParameters(rounds=1), 0, None)
-        assert [selection.name for selection in selections] == ["joint", "exact", "gsp"]
+        assert [selection.name for selection in selections] == ["joint", "least-traffic", "gsp"]
         chosen = named(case, selections[0].read(0))
         expected = sum(least_cover_cost(case, s, usable, costs) for s in case.interests)
         assert sum(costs[topic] for row in chosen for topic in row) == expected
 
 
-@given(cases(), st.sampled_from(["uniform", "sized"]), st.sampled_from(["gsp", "rsp", "exact", "joint"]))
+@given(cases(), st.sampled_from(["uniform", "sized"]), st.sampled_from(["gsp", "rsp", "least-traffic", "joint"]))
 def test_no_stage_takes_unusable_topics(case: Case, kind: str, stage: str) -> None:
     """Topics that fit no VM, and those that bring nothing, are placed by no method."""
     case = variant(case, kind)
@@ -245,9 +252,9 @@ def test_sizes_change_what_is_least() -> None:
     machine = Machine("large", 200, 0)
     case = Case({"a": 5, "b": 6}, {"x": ("a", "b")}, 5, (machine,), {"a": 10, "b": 1}, None)
     for kind, topic in (("sized", 1), ("uniform", 0)):
-        own = case if kind == "sized" else Case(**{**vars(case), "message_bytes": 1})
+        asked = case if kind == "sized" else Case(**{**vars(case), "message_bytes": 1})
         with tempfile.TemporaryDirectory() as directory:
-            plan = solve(own.problem(Path(directory)), "exact+cbp").plan
+            plan = solve(asked.problem(Path(directory)), "least-traffic+cbp").plan
             assert placements_of(plan) == [[(topic, 0)]]
 
 
@@ -272,7 +279,7 @@ def test_ties_are_a_parameter() -> None:
 
 
 def test_huge_thresholds_are_covered_roughly(make_workload) -> None:
-    """Beyond so many sums covers are no longer exact; the plan still verifies, and bounds are still below it.
+    """Beyond MAX_CELLS sums covers are no longer exact; the plan still verifies, and bounds are still below it.
 
     Two subscribers with 30 topics of some 700 000 events each need 10 million: 3 x 10^8 sums are too many.
     """
@@ -283,8 +290,7 @@ def test_huge_thresholds_are_covered_roughly(make_workload) -> None:
     workload = make_workload(rates, {"x": topics, "y": topics[3:]}, message_bytes=sizes)
     assert MAX_CELLS < 10**7 * 20
     for message_bytes in (None, 3):
-        problem = FAMILY.restore(
-            workload,
+        problem = FAMILY.request.from_plan(
             {
                 "threshold": 10**7,
                 "vm_types": [Machine("m", 10**9, 10**9).vm_type.to_dict()],
@@ -295,10 +301,10 @@ def test_huge_thresholds_are_covered_roughly(make_workload) -> None:
                 "rate_factor": 1,
                 "budget": None,
             },
-        )
-        found = survey(problem, problem.limit(problem.types[0]), None)
-        assert found.inexact == 2
-        for method in ("exact+cbp", "joint+level"):
+        ).problem(workload)
+        surveyed = survey(problem, problem.limit(problem.types[0]), None)
+        assert surveyed.num_inexact == 2
+        for method in ("least-traffic+cbp", "joint+level"):
             result = solve(problem, method)
             assert verify(problem, result.plan).ok
             assert result.bound <= result.objective
@@ -309,7 +315,9 @@ def test_huge_thresholds_are_covered_roughly(make_workload) -> None:
 
 @given(cases(), st.sampled_from(["uniform", "sized"]))
 def test_what_is_guaranteed_against_the_paper(case: Case, kind: str) -> None:
-    """exact sends no more bytes than gsp; joint+level costs no more than gsp+cbp, and says whose pairs it took."""
+    """least-traffic sends no more bytes than gsp; joint+level costs no more than gsp+cbp, and says whose pairs it
+    took.
+    """
     case = variant(case, kind)
     if best_cost(case) is None:
         return
@@ -319,11 +327,14 @@ def test_what_is_guaranteed_against_the_paper(case: Case, kind: str) -> None:
         if best_cost(Case(**{**vars(case), "machines": case.machines[:1]})) is not None:
             sent = {
                 stage.name: exact_dot(
-                    stage.select(problem, limit, weights, stage.parameters(), 0, None)[0].counts, problem.streams
+                    stage.select(problem, limit, weights, stage.parameters(), 0, None)[0].counts,
+                    problem.instance.streams,
                 )
-                for stage in (exact.STAGE, gsp.STAGE)
+                for stage in (least_traffic.STAGE, gsp.STAGE)
             }
-            assert sent["exact"] <= sent["gsp"]
+            assert sent["least-traffic"] <= sent["gsp"]
         ours, theirs = (solve(problem, method, bound="none") for method in ("joint+level", "gsp+cbp"))
         assert ours.exact.value <= theirs.exact.value
-        assert all(reason.have in ("exact", "gsp") for reason in ours.reasons if reason.limit == "pairs chosen by")
+        assert all(
+            reason.have in ("least-traffic", "gsp") for reason in ours.reasons if reason.limit == "pairs chosen by"
+        )

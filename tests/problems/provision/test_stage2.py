@@ -17,12 +17,13 @@ from oracles import provision as oracle
 from oracles.examples import MANY
 from oracles.provision import Case, Machine, best_cost, cases, placements_of, variant
 
-from pubplan.engine import draws
+from pubplan.engine import random_stream
 from pubplan.errors import Infeasible, InputError
 from pubplan.planning import Method, NoParameters
-from pubplan.problems.provision import FAMILY, Problem, cbp, ffbp, solve, verify, what_if
-from pubplan.problems.provision import level as levelled
-from pubplan.problems.provision.kernels import level_pack
+from pubplan.problems.provision import FAMILY, Problem, solve, verify, what_if
+from pubplan.problems.provision.kernels.packing import level_pack
+from pubplan.problems.provision.methods import cbp, ffbp
+from pubplan.problems.provision.methods import level as levelled
 from pubplan.problems.provision.packing import Packing, total_cost
 from pubplan.problems.provision.selection import Pairs, Selection
 
@@ -52,31 +53,32 @@ def loads(draw: st.DrawFn) -> tuple[list[int], list[int], Machine]:
 def asked(ground: Problem, streams: Sequence[int], machine: Machine) -> Problem:
     """The ground with other streams and another VM type."""
     problem = replace(ground, vm_types=[machine.vm_type])
-    vars(problem).update(rates=np.array(streams), sizes=np.ones(len(streams), np.int64), streams=np.array(streams))
+    by_topic = {"rates": np.array(streams), "sizes": np.ones(len(streams), np.int64), "streams": np.array(streams)}
+    vars(problem.instance).update(by_topic)  # in place of what would be read
     return problem
 
 
 def chosen(counts: Sequence[int], pairs: Sequence[int] | None = None) -> Selection:
-    """So many pairs of each topic; ``pairs`` by topic, where their order matters."""
+    """This many pairs of each topic; ``pairs`` by topic, where their order matters."""
     listed = np.array(pairs or [], dtype=np.int32)
     return Selection("given", np.array(counts), lambda block: Pairs(np.array([len(listed)], np.int32), listed))
 
 
-def parts_of(packing: Packing) -> list[tuple[int, int, int]]:
+def portions_of(packing: Packing) -> list[tuple[int, int, int]]:
     return list(zip(packing.topics.tolist(), packing.vms.tolist(), packing.pairs.tolist(), strict=True))
 
 
 def check_loads(packing: Packing, streams: Sequence[int], counts: Sequence[int], limit: int) -> None:
     """Every pair is somewhere, no VM carries more than it may, none is empty."""
-    parts = parts_of(packing)
+    portions = portions_of(packing)
     for topic, number in enumerate(counts):
-        assert sum(pairs for other, _, pairs in parts if other == topic) == number
-    assert all(pairs > 0 for _, _, pairs in parts)
+        assert sum(pairs for other, _, pairs in portions if other == topic) == number
+    assert all(pairs > 0 for _, _, pairs in portions)
     for vm in range(packing.num_vms):
-        load = {topic: pairs for topic, other, pairs in parts if other == vm}
+        load = {topic: pairs for topic, other, pairs in portions if other == vm}
         assert load
         assert oracle.used(load, streams) <= limit
-    assert packing.incoming == sum(streams[topic] for topic, _, _ in parts)
+    assert packing.incoming == sum(streams[topic] for topic, _, _ in portions)
     assert packing.outgoing == sum(n * s for n, s in zip(counts, streams, strict=True))
 
 
@@ -92,8 +94,8 @@ def test_custom_packing(ground: Problem, load, steps: str, order: str) -> None:
         weight = [s if order == "stream" else s * n for s, n in zip(streams, counts, strict=True)]
         topics.sort(key=lambda topic: (-weight[topic], topic))
     prices = Fraction(machine.rent), Fraction(machine.incoming[0][1])
-    parts = oracle.custom_pack(topics, streams, counts, machine.line, steps, prices)
-    assert parts_of(packing) == sorted(parts)
+    portions = oracle.custom_pack(topics, streams, counts, machine.line, steps, prices)
+    assert portions_of(packing) == sorted(portions)
     check_loads(packing, streams, counts, machine.line)
 
 
@@ -110,7 +112,7 @@ def test_first_fit_packing(ground: Problem, load, random) -> None:
     assert packing.placed is not None
     assert packing.placed(0).tolist() == expected
     together = Counter(zip(pairs, expected, strict=True))
-    assert parts_of(packing) == [(*place, number) for place, number in sorted(together.items())]
+    assert portions_of(packing) == [(*topic_and_vm, number) for topic_and_vm, number in sorted(together.items())]
     check_loads(packing, streams, counts, machine.line)
 
 
@@ -123,7 +125,7 @@ def test_first_fit_by_topic(ground: Problem, load) -> None:
     packing = ffbp.pack(problem, problem.types[0], chosen(counts), ffbp.FfbpParameters("topic"), 0, None)
     pairs = [topic for topic, number in enumerate(counts) for _ in range(number)]
     together = Counter(zip(pairs, oracle.first_fit(pairs, streams, machine.line), strict=True))
-    assert parts_of(packing) == [(*pair, number) for pair, number in sorted(together.items())]
+    assert portions_of(packing) == [(*pair, number) for pair, number in sorted(together.items())]
     check_loads(packing, streams, counts, machine.line)
 
 
@@ -135,7 +137,7 @@ def test_first_fit_at_random(ground: Problem, load, seed: int) -> None:
     problem = asked(ground, streams, machine)
     pairs = [topic for topic, number in enumerate(counts) for _ in range(number)]
     packing = ffbp.pack(problem, problem.types[0], chosen(counts, pairs), ffbp.FfbpParameters("random"), seed, None)
-    order = draws(seed, "provision/ffbp", 0).permutation(len(pairs)).tolist()
+    order = random_stream(seed, "provision/ffbp", 0).permutation(len(pairs)).tolist()
     vms = dict(zip(order, oracle.first_fit([pairs[number] for number in order], streams, machine.line), strict=True))
     assert packing.placed is not None
     assert packing.placed(0).tolist() == [vms[number] for number in range(len(pairs))]
@@ -190,22 +192,23 @@ def test_every_parameter_says_what_it_does(method: Method) -> None:
 @MANY
 @given(loads(), st.integers(1, 6))
 def test_level_packing(ground: Problem, load, num_vms: int) -> None:
-    """level packs as its definition says, from any number of VMs; what it makes of them is never dearer than cbp, nor
-    on fewer VMs than the traffic fills.
+    """level packs as its definition says, from any number of VMs; what it makes of them is never more expensive than
+    cbp, nor on fewer VMs than the traffic fills.
     """
     streams, counts, machine = load
     topics = sorted((t for t in range(8) if counts[t]), key=lambda t: (-(counts[t] + 1) * streams[t], t))
     arrays = (np.array(values, dtype=np.int64) for values in (topics, streams, counts))
-    parts = level_pack(*arrays, machine.line, num_vms)
-    assert list(map(tuple, parts.tolist())) == oracle.level_pack(topics, streams, counts, machine.line, num_vms)
+    portions = level_pack(*arrays, machine.line, num_vms)
+    packed = list(zip(*(values.tolist() for values in portions), strict=True))
+    assert packed == oracle.level_pack(topics, streams, counts, machine.line, num_vms)
 
     problem = asked(ground, streams, machine)
     packing = levelled.pack(problem, problem.types[0], chosen(counts), NoParameters(), 0, None)
     check_loads(packing, streams, counts, machine.line)
     traffic = sum((counts[topic] + 1) * streams[topic] for topic in topics)
     assert packing.num_vms >= max(min(1, len(topics)), -(-traffic // machine.line))
-    customary = cbp.pack(problem, problem.types[0], chosen(counts), cbp.CbpParameters(), 0, None)
-    assert total_cost(problem, packing) <= total_cost(problem, customary)
+    packed_by_cbp = cbp.pack(problem, problem.types[0], chosen(counts), cbp.CbpParameters(), 0, None)
+    assert total_cost(problem, packing) <= total_cost(problem, packed_by_cbp)
 
 
 @MANY
@@ -218,7 +221,7 @@ def test_only_step_d_distributes(ground: Problem, load, steps: str) -> None:
     for topic in range(8):
         if counts[topic]:
             per_vm = machine.line // streams[topic] - 1 if streams[topic] else counts[topic]
-            assert [part[0] for part in parts_of(packing)].count(topic) == -(-counts[topic] // per_vm)
+            assert [part[0] for part in portions_of(packing)].count(topic) == -(-counts[topic] // per_vm)
 
 
 def test_grouping_may_take_more_vms_for_less_traffic(ground: Problem) -> None:
@@ -243,7 +246,7 @@ def test_grouping_may_take_more_vms_for_less_traffic(ground: Problem) -> None:
 
 
 def test_free_incoming_traffic_does_not_open_vms(ground: Problem) -> None:
-    """Where bytes in cost nothing, (e) spares VMs: two pairs fit beside the first topic, and one VM takes the third.
+    """Where bytes in cost nothing, (e) spares VMs: two pairs fit next to the first topic, and one VM takes the third.
 
     Streams 6 and 2, VMs of 18: one pair of the first takes 12, six are left, which hold two pairs of the second; of
     nine pairs, seven remain, for one new VM that takes eight. All nine on new VMs would take two.
@@ -251,7 +254,7 @@ def test_free_incoming_traffic_does_not_open_vms(ground: Problem) -> None:
     streams, counts = [6, 2, 0, 0, 0, 0, 0, 0], [1, 9, 0, 0, 0, 0, 0, 0]
     problem = asked(ground, streams, Machine("m", 18, 500, ((None, 0),)))
     packing = cbp.pack(problem, problem.types[0], chosen(counts), cbp.CbpParameters(), 0, None)
-    assert parts_of(packing) == [(0, 0, 1), (1, 0, 2), (1, 1, 7)]
+    assert portions_of(packing) == [(0, 0, 1), (1, 0, 2), (1, 1, 7)]
 
 
 def test_steps_are_checked(ground: Problem) -> None:
@@ -269,7 +272,7 @@ def test_steps_are_checked(ground: Problem) -> None:
 
 
 @given(cases(), st.sampled_from(["uniform", "sized"]))
-def test_the_default_is_never_dearer_than_the_paper(case: Case, kind: str) -> None:
+def test_the_default_is_never_more_expensive_than_the_paper(case: Case, kind: str) -> None:
     """joint+level against gsp+cbp, as the registry promises."""
     case = variant(case, kind)
     if best_cost(case) is None:
@@ -286,8 +289,8 @@ def test_the_default_is_never_dearer_than_the_paper(case: Case, kind: str) -> No
 
 
 def partition(numbers: Sequence[int]) -> Case:
-    topics = {f"t{place}": number for place, number in enumerate(numbers)}
-    interests = {f"s{place}": (f"t{place}",) for place in range(len(numbers))}
+    topics = {f"t{index}": number for index, number in enumerate(numbers)}
+    interests = {f"s{index}": (f"t{index}",) for index in range(len(numbers))}
     machine = Machine("half", sum(numbers), 10, ((None, 0),), ((None, 0),))
     return Case(topics, interests, max(numbers), (machine,), dict.fromkeys(topics, 1))
 
@@ -314,6 +317,7 @@ def test_a_bound_above_the_budget_says_no(tmp_path: Path) -> None:
         solve(partition((3, 3)).problem(tmp_path, budget="0.000001"))
     (reason,) = caught.value.reasons
     assert (reason.need, reason.have) == (2e-06, 1e-06)
+    assert str(reason) == "even the cheapest plan is above the budget by $0.000001 or more"
 
 
 def test_between_bound_and_plan_it_is_undecided(tmp_path: Path) -> None:
@@ -324,6 +328,10 @@ def test_between_bound_and_plan_it_is_undecided(tmp_path: Path) -> None:
     assert result.exact.value == 3
     undecided = [reason for reason in result.reasons if "undecided" in reason.where]
     assert [(reason.need, reason.have) for reason in undecided] == [(3e-06, 2e-06)]
+    assert str(undecided[0]) == (
+        "the plan costs $0.000003, and the budget is $0.000002; whether a plan can keep it is undecided, as no bound "
+        "is above it"
+    )
 
 
 def test_without_a_bound_a_budget_cannot_be_refuted(tmp_path: Path) -> None:
@@ -333,7 +341,7 @@ def test_without_a_bound_a_budget_cannot_be_refuted(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_paper(tmp_path: Path) -> None:
-    """Figure 1 by the model: 70 go out; 60 come in if both topics are on both VMs, 30 if each is on one of its own.
+    """Figure 1 by the model: 70 go out; 60 come in if both topics are on both VMs, 30 if each is on one VM.
 
     Topics of 20 and 10 events with two and three subscribers, VMs of 70. By topic: 3 x 20 = 60 and 4 x 10 = 40.
     By subscriber: the first VM takes v1's 40 + 20 and v2's 10 of t2, the second v2's 40 of t1 and v3's 20 of t2.

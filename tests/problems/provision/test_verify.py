@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,14 +13,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from oracles.forge import forge
-from oracles.provision import PLACED, Case, Machine, Placements, placements_of, rows_into, told_of
+from oracles.provision import PLACED, Case, Machine, Placements, faults, placements_of, rows_into, stated_for
 
+from pubplan.engine import open_store
 from pubplan.errors import InputError, VerificationFailed
-from pubplan.planning import Plan, Verdict, solve_problem
+from pubplan.planning import Plan, solve_problem
 from pubplan.problems import problem_of
-from pubplan.problems.provision import FAMILY, Problem, cbp, gsp, solve, verify
-from pubplan.problems.provision.methods import _run
+from pubplan.problems.provision import FAMILY, Problem, solve, verify
+from pubplan.problems.provision.instance import Instance
+from pubplan.problems.provision.kernels.packing import Portions
+from pubplan.problems.provision.methods import cbp, gsp
 from pubplan.problems.provision.packing import Packing, packing_of
+from pubplan.problems.provision.stages import _run
+from pubplan.problems.provision.verifier.bounds import BoundChecks
+from pubplan.problems.provision.verifier.costs import Terms
+from pubplan.problems.provision.verifier.evaluate import _evaluator
 
 CASE = Case(
     {"a": 4, "b": 3, "c": 2},
@@ -28,7 +36,7 @@ CASE = Case(
     (Machine("large", 18, 200), Machine("small", 12, 190), Machine("tiny", 7, 1)),
     dict.fromkeys("abc", 1),
 )
-"""Everybody needs everything but y, who has 4 of 4: three pairs of a, two of b, two of c. Streams of 4, 3 and 2 make
+"""Every subscriber needs all its topics, y 4 of 4: three pairs of a, two of b, two of c. Streams of 4, 3 and 2 make
 16 + 9 + 6 = 31 bytes, one pair at least fits every type but a the tiny one, which y cannot do without."""
 
 
@@ -46,63 +54,78 @@ def plan(problem: Problem) -> Plan:
     return plan
 
 
-def limits(verdict: Verdict) -> set[str]:
-    return {violation.limit for violation in verdict.violations}
-
-
 def forged(plan: Plan, target: Path, placements: Placements, num_vms: int | None = None) -> Plan:
     """Other placements, with every number as it follows from them."""
-    return forge(plan, target, **told_of(CASE, plan, placements, num_vms))
+    return forge(plan, target, **stated_for(CASE, plan, placements, num_vms))
 
 
 def test_an_honest_plan_passes(problem: Problem, plan: Plan, tmp_path: Path) -> None:
-    """Also when it is told anew from its own placements."""
+    """Also when every number is stated again from its placements."""
     assert verify(problem, plan).ok
     assert verify(problem, forged(plan, tmp_path / "f", placements_of(plan))).ok
 
 
 def test_another_fleet_may_be_honest_too(problem: Problem, plan: Plan, tmp_path: Path) -> None:
-    """b and c on VMs of their own: one VM more, 20 micro-dollars more, and nothing wrong with it."""
+    """b and c each alone on a VM: one VM more, 20 micro-dollars more, and nothing wrong with it."""
     three = [[(0, 0), (1, 1)], [(0, 0), (2, 2)], [(0, 0)], [(1, 1), (2, 2)]]
     verdict = verify(problem, forged(plan, tmp_path / "f", three, 3))
     assert (verdict.violations, verdict.objective.value) == ((), 91)
 
 
+def test_tasks_do_not_take_the_problem_along(problem: Problem, plan: Plan) -> None:
+    """What evaluates blocks holds what it needs, not a problem with all arrays that were read for it."""
+    terms = Terms.of(problem)
+    evaluate = _evaluator(problem, terms, plan, 2, BoundChecks.of(terms, plan), [range(1)], open_store(None))
+    held = inspect.getclosurevars(evaluate).nonlocals
+    assert held["workload"] is problem.workload
+    assert not [name for name, value in held.items() if isinstance(value, Problem | Instance)]
+
+
 @pytest.mark.parametrize(
-    ("placements", "limit", "have"),
+    ("placements", "fault", "cases"),
     [
-        ([[(0, 0), (1, 1)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1)]], "subscribers satisfied", 1),
-        ([[(1, 1)], [(0, 0)], [], [(1, 1), (2, 1)]], "subscribers satisfied", 3),
-        ([[(0, 0), (1, 1), (1, 1)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1), (2, 1)]], "pairs placed once, ascending", 1),
-        ([[(1, 1), (0, 0)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1), (2, 1)]], "pairs placed once, ascending", 1),
-        ([[(0, 0), (1, 1)], [(0, 0), (2, 1)], [(0, 0), (2, 1)], [(1, 1), (2, 1)]], "only interests are placed", 1),
-        ([[(0, 0), (1, 2)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1), (2, 1)]], "VM exists", 1),
-        ([[(0, 0), (1, -1)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1), (2, 1)]], "VM exists", 1),
+        ([[(0, 0), (1, 1)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1)]], "subscribers not satisfied", 1),
+        ([[(1, 1)], [(0, 0)], [], [(1, 1), (2, 1)]], "subscribers not satisfied", 3),
+        (
+            [[(0, 0), (1, 1), (1, 1)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1), (2, 1)]],
+            "pairs placed twice or out of order",
+            1,
+        ),
+        ([[(1, 1), (0, 0)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1), (2, 1)]], "pairs placed twice or out of order", 1),
+        (
+            [[(0, 0), (1, 1)], [(0, 0), (2, 1)], [(0, 0), (2, 1)], [(1, 1), (2, 1)]],
+            "placed pairs that are not interests",
+            1,
+        ),
+        ([[(0, 0), (1, 2)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1), (2, 1)]], "placements on VMs that do not exist", 1),
+        ([[(0, 0), (1, -1)], [(0, 0), (2, 1)], [(0, 0)], [(1, 1), (2, 1)]], "placements on VMs that do not exist", 1),
     ],
     ids=["one lacks", "three lack", "twice", "order", "foreign", "VM beyond", "VM below"],
 )
-def test_wrong_placements_are_found(
-    problem: Problem, plan: Plan, tmp_path: Path, placements: Placements, limit: str, have: int
+def test_wrong_placements_are_detected(
+    problem: Problem, plan: Plan, tmp_path: Path, placements: Placements, fault: str, cases: int
 ) -> None:
     """With the number of cases, while every other number fits."""
     verdict = verify(problem, forged(plan, tmp_path / "f", placements))
-    assert {violation.limit: violation.have for violation in verdict.violations}[limit] == have
+    (violation,) = (each for each in verdict.violations if each.fault == fault)
+    assert (violation.cases, violation.where) == (cases, "placements")
+    assert str(violation) == f"{fault}: {cases} (placements)"
 
 
 @pytest.mark.parametrize("topic", [-1, 3])
-def test_topics_that_do_not_exist_are_found(problem: Problem, plan: Plan, tmp_path: Path, topic: int) -> None:
+def test_topics_that_do_not_exist_are_detected(problem: Problem, plan: Plan, tmp_path: Path, topic: int) -> None:
     """Neither below the first nor beyond the last."""
     rows = [(0, [topic], [0]), (1, [0, 2], [0, 1]), (2, [0], [0]), (3, [1, 2], [1, 1])]
     other = forge(plan, tmp_path / "f", tables={PLACED: rows_into(rows)})
-    assert "topic exists" in limits(verify(problem, other))
+    assert "placements of topics that do not exist" in faults(verify(problem, other))
 
 
 def test_incoming_streams_count(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """The first VM sends three pairs of a and one of c, 14 of 18; with the streams that it receives it is 20."""
     placements = [[(0, 0), (1, 1)], [(0, 0), (2, 0)], [(0, 0)], [(1, 1), (2, 1)]]
     verdict = verify(problem, forged(plan, tmp_path / "f", placements))
-    (violation,) = (violation for violation in verdict.violations if violation.limit == "bytes per VM")
-    assert (violation.need, violation.have, violation.where) == (20, 18, "VM 0")
+    (violation,) = (each for each in verdict.violations if each.fault == "VM above its limit")
+    assert violation.where == "VM 0: 20 bytes of 18 bytes"
 
 
 def last_plus(column: str, more: object = 1) -> Callable[[pa.Table], pa.Table]:
@@ -118,44 +141,55 @@ def last_plus(column: str, more: object = 1) -> Callable[[pa.Table], pa.Table]:
 
 
 @pytest.mark.parametrize("column", ["used", "incoming", "outgoing", "topics", "pairs", "price"])
-def test_wrong_numbers_of_vms_are_found(problem: Problem, plan: Plan, tmp_path: Path, column: str) -> None:
+def test_wrong_numbers_of_vms_are_detected(problem: Problem, plan: Plan, tmp_path: Path, column: str) -> None:
     """Each of them."""
     other = forge(plan, tmp_path / "f", tables={"decisions/vms.parquet": last_plus(column)})
-    assert limits(verify(problem, other)) == {f"{column} of VMs as recomputed"}
+    assert faults(verify(problem, other)) == {f"VMs with a wrong '{column}'"}
 
 
 @pytest.mark.parametrize(
     "column", ["limit", "vms", "incoming", "outgoing", "vm_cost", "incoming_cost", "outgoing_cost", "cost"]
 )
-def test_wrong_numbers_of_the_type_are_found(problem: Problem, plan: Plan, tmp_path: Path, column: str) -> None:
+def test_wrong_numbers_of_the_type_are_detected(problem: Problem, plan: Plan, tmp_path: Path, column: str) -> None:
     """Each of them."""
     other = forge(plan, tmp_path / "f", tables={"decisions/types.parquet": last_plus(column)})
-    assert f"{column} as recomputed" in limits(verify(problem, other))
+    expected = "wrong limit" if column == "limit" else f"wrong '{column}'"
+    assert expected in faults(verify(problem, other))
 
 
 @pytest.mark.parametrize(
-    ("table", "change", "limit"),
+    ("table", "change", "fault"),
     [
-        ("vms", last_plus("vm"), "VMs are numbered from 0"),
-        ("vms", last_plus("type", "small"), "VMs are of the chosen type"),
-        ("types", last_plus("type", "huge"), "one row per VM type"),
-        ("types", last_plus("chosen", "no"), "one VM type is chosen"),
-        ("types", lambda table: table.slice(0, 2), "one row per VM type"),
-        ("vms", lambda table: table.drop_columns(["price"]), "columns without nulls"),
-        ("splits", lambda table: table.append_column("more", pa.array([], pa.int64())), "columns without nulls"),
-        ("splits", rows_into([(1, "b", 1, 2)]), "topics on several VMs as recomputed"),
-        ("types", lambda table: table.set_column(10, "refused", pa.nulls(3, pa.string())), "columns without nulls"),
+        ("vms", last_plus("vm"), "VMs not numbered 0, 1, 2 …"),
+        ("vms", last_plus("type", "small"), "VMs of a type that is not chosen"),
+        ("types", last_plus("type", "huge"), "wrong VM types"),
+        ("types", last_plus("chosen", "no"), "wrong number of chosen VM types"),
+        ("types", lambda table: table.slice(0, 2), "wrong VM types"),
+        ("vms", lambda table: table.drop_columns(["price"]), "wrong columns, or nulls in them"),
+        (
+            "splits",
+            lambda table: table.append_column("more", pa.array([], pa.int64())),
+            "wrong columns, or nulls in them",
+        ),
+        ("splits", rows_into([(1, "b", 1, 2)]), "wrong portions of topics on several VMs"),
+        (
+            "types",
+            lambda table: table.set_column(10, "refused", pa.nulls(3, pa.string())),
+            "wrong columns, or nulls in them",
+        ),
     ],
     ids=["number", "type", "unknown type", "none chosen", "type lost", "columns", "more", "no split", "nulls"],
 )
-def test_wrong_tables_are_found(problem: Problem, plan: Plan, tmp_path: Path, table: str, change, limit: str) -> None:
+def test_wrong_tables_are_detected(
+    problem: Problem, plan: Plan, tmp_path: Path, table: str, change, fault: str
+) -> None:
     """Columns, numbering, types, and splits that are none."""
-    if limit == "one VM type is chosen":
+    if fault == "wrong number of chosen VM types":
         change = lambda table: rows_into(  # noqa: E731
             tuple({**row, "chosen": False}.values()) for row in table.to_pylist()
         )(table)
     other = forge(plan, tmp_path / "f", tables={f"decisions/{table}.parquet": change})
-    assert limit in limits(verify(problem, other))
+    assert fault in faults(verify(problem, other))
 
 
 def test_splits_are_recomputed(tmp_path: Path) -> None:
@@ -164,16 +198,16 @@ def test_splits_are_recomputed(tmp_path: Path) -> None:
     problem = case.problem(tmp_path)
     plan = solve(problem, "gsp+cbp", bound="none").plan
     assert [tuple(row.values()) for row in plan.decisions("splits").to_pylist()] == [(0, "a", 0, 3), (0, "a", 1, 2)]
-    for number, (rows, limit) in enumerate(
+    for number, (rows, fault) in enumerate(
         [
-            ([(0, "a", 0, 2), (0, "a", 1, 3)], "topics on several VMs as recomputed"),
-            ([(0, "a", 0, 3)], "topics on several VMs as recomputed"),
-            ([], "topics on several VMs as recomputed"),
-            ([(0, "a", 0, 3), (0, "b", 1, 2)], "topic_id belongs to topic"),
+            ([(0, "a", 0, 2), (0, "a", 1, 3)], "wrong portions of topics on several VMs"),
+            ([(0, "a", 0, 3)], "wrong portions of topics on several VMs"),
+            ([], "wrong portions of topics on several VMs"),
+            ([(0, "a", 0, 3), (0, "b", 1, 2)], "topics under the id of another topic"),
         ]
     ):
         other = forge(plan, tmp_path / f"f{number}", tables={"decisions/splits.parquet": rows_into(rows)})
-        assert limits(verify(problem, other)) == {limit}
+        assert faults(verify(problem, other)) == {fault}
 
 
 @pytest.mark.parametrize(
@@ -188,19 +222,19 @@ def test_splits_are_recomputed(tmp_path: Path) -> None:
 def test_placements_are_one_row_per_subscriber(problem: Problem, plan: Plan, tmp_path: Path, rows) -> None:
     """In order, with as many VMs as topics."""
     other = forge(plan, tmp_path / "f", tables={PLACED: rows_into(rows)})
-    assert "placements are as many lists" in limits(verify(problem, other))
+    assert "blocks without a list of topics and one of VMs for every subscriber" in faults(verify(problem, other))
 
 
-def test_a_wrong_cost_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+def test_a_wrong_cost_is_detected(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """A micro-dollar less than the truth, in the record alone or in the table of types too."""
     record = {"exact": {"value": plan.exact.value - 1, "scale": 10**6}, "objective": (plan.exact.value - 1) / 10**6}
-    assert limits(verify(problem, forge(plan, tmp_path / "a", record=record))) == {"objective as recomputed"}
+    assert faults(verify(problem, forge(plan, tmp_path / "a", record=record))) == {"wrong objective"}
     tables = {"decisions/types.parquet": last_plus("cost", -1)}
     other = forge(plan, tmp_path / "b", record=record, tables=tables)
-    assert limits(verify(problem, other)) == {"objective as recomputed", "cost as recomputed"}
+    assert faults(verify(problem, other)) == {"wrong objective", "wrong 'cost'"}
 
 
-def test_a_dearer_type_is_found(problem: Problem, plan: Plan, tmp_path: Path) -> None:
+def test_a_more_expensive_type_is_detected(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """An honest fleet of small VMs, while the table says that large ones cost less."""
     small = solve(
         Problem(problem.workload, [CASE.machines[1].vm_type], 5, window_seconds=8, message_bytes=1), "gsp+cbp"
@@ -223,36 +257,36 @@ def test_a_dearer_type_is_found(problem: Problem, plan: Plan, tmp_path: Path) ->
             "decisions/types.parquet": rows_into([tuple(row.values()) for row in chosen]),
         },
     )
-    assert limits(verify(problem, other)) == {"the cheapest VM type is chosen"}
+    assert faults(verify(problem, other)) == {"wrong choice, as another VM type is cheaper"}
 
 
-def test_a_missing_block_is_found(problem: Problem, plan: Plan) -> None:
+def test_a_missing_block_is_detected(problem: Problem, plan: Plan) -> None:
     """Placements have a block for each of the interests."""
     files = {name: value for name, value in plan.record["files"].items() if name != PLACED}
     (violation,) = verify(problem, Plan(plan.path, {**plan.record, "files": files})).violations
-    assert (violation.limit, violation.have, violation.where) == ("file expected", "missing", PLACED)
+    assert (violation.fault, violation.where) == ("file missing", PLACED)
 
 
 def test_another_problem_is_not_answered(problem: Problem, plan: Plan) -> None:
     """Other prices, another peak: another question."""
     others: list[dict[str, Any]] = [{"peak_factor": 2}, {"headroom": "5%"}, {"threshold": 4}, {"budget": 1}]
     for other in others:
-        asked = FAMILY.restore(problem.workload, {**problem.to_parameters(), **other})
+        asked = FAMILY.request.from_plan({**problem.to_parameters(), **other}).problem(problem.workload)
         with pytest.raises(InputError, match=f"{next(iter(other))} differ"):
             verify(asked, plan)
 
 
 def test_solve_refuses_to_write_a_broken_plan(problem: Problem, tmp_path: Path, monkeypatch) -> None:
-    """A packing that forgets the streams into VMs is caught before anybody sees its plan: 31 bytes on a VM of 18."""
+    """A packing that forgets the streams into VMs is caught before its plan is written: 31 bytes on a VM of 12."""
 
     def all_on_one(problem: Problem, vm_type, selection, parameters, seed, spark) -> Packing:
-        parts = np.array([(topic, 0, pairs) for topic, pairs in enumerate(selection.counts)])
-        return packing_of(problem, vm_type, parts)
+        topics = np.arange(len(selection.counts))
+        return packing_of(problem, vm_type, Portions(topics, np.zeros_like(topics), selection.counts))
 
     broken = partial(_run, gsp.STAGE, replace(cbp.STAGE, pack=all_on_one))
     method = replace(FAMILY.methods["gsp+cbp"], run=broken)
     family = replace(FAMILY, methods={**FAMILY.methods, "gsp+cbp": method})
-    with pytest.raises(VerificationFailed, match="bytes per VM"):
+    with pytest.raises(VerificationFailed, match=r"VM above its limit \(VM 0: 31 bytes of 12 bytes\)"):
         solve_problem(family, problem, "gsp+cbp", bound="none", out=tmp_path / "plan")
     assert not (tmp_path / "plan").exists()
 
@@ -268,33 +302,33 @@ def type_row(name: str, **changes: object) -> Callable[[pa.Table], pa.Table]:
 
 
 @pytest.mark.parametrize(
-    ("name", "changes", "limit"),
+    ("name", "changes", "fault"),
     [
-        ("small", {"limit": -1}, "limit as recomputed"),
-        ("tiny", {"limit": 8}, "limit as recomputed"),
-        ("small", {"vms": -5}, "VMs and bytes are counts"),
-        ("small", {"outgoing": -22}, "VMs and bytes are counts"),
-        ("small", {"cost": 10**12}, "cost as recomputed"),
-        ("small", {"vm_cost": 0}, "vm_cost as recomputed"),
-        ("small", {"incoming_cost": 0}, "incoming_cost as recomputed"),
-        ("small", {"outgoing_cost": 0}, "outgoing_cost as recomputed"),
-        ("small", {"vms": 2, "vm_cost": 38}, "bytes per VM"),
-        ("small", {"vms": 8, "vm_cost": 152}, "VMs carry at least one pair each"),
-        ("small", {"incoming": 23}, "a stream that is received is sent"),
-        ("small", {"refused": "no such machines"}, "types are refused that cannot satisfy everybody"),
-        ("tiny", {"refused": ""}, "types are refused that cannot satisfy everybody"),
-        ("tiny", {"vms": 1}, "a refused type has no fleet"),
+        ("small", {"limit": -1}, "wrong limit"),
+        ("tiny", {"limit": 8}, "wrong limit"),
+        ("small", {"vms": -5}, "negative number of VMs or bytes"),
+        ("small", {"outgoing": -22}, "negative number of VMs or bytes"),
+        ("small", {"cost": 10**12}, "wrong 'cost'"),
+        ("small", {"vm_cost": 0}, "wrong 'vm_cost'"),
+        ("small", {"incoming_cost": 0}, "wrong 'incoming_cost'"),
+        ("small", {"outgoing_cost": 0}, "wrong 'outgoing_cost'"),
+        ("small", {"vms": 2, "vm_cost": 38}, "VMs above their limit"),
+        ("small", {"vms": 8, "vm_cost": 152}, "more VMs than pairs"),
+        ("small", {"incoming": 23}, "more bytes received than sent"),
+        ("small", {"refused": "no such machines"}, "refused VM type that can satisfy every subscriber"),
+        ("tiny", {"refused": ""}, "fleet of a VM type that cannot satisfy every subscriber"),
+        ("tiny", {"vms": 1}, "numbers of a fleet for a refused VM type"),
     ],
     ids=str,
 )
 def test_rows_of_other_types_are_checked(
-    problem: Problem, plan: Plan, tmp_path: Path, name: str, changes: dict[str, Any], limit: str
+    problem: Problem, plan: Plan, tmp_path: Path, name: str, changes: dict[str, Any], fault: str
 ) -> None:
     """Small VMs carry 12: four of them, and no more than there are pairs; tiny ones do not take a, which y needs."""
     rows = {row["type"]: row for row in plan.decisions("types").to_pylist()}
     assert (rows["small"]["vms"], rows["small"]["incoming"], rows["small"]["outgoing"]) == (4, 13, 22)
     other = forge(plan, tmp_path / "f", tables={"decisions/types.parquet": type_row(name, **changes)})
-    assert limit in limits(verify(problem, other))
+    assert fault in faults(verify(problem, other))
 
 
 def test_other_types_are_held_to_their_bounds(problem: Problem, tmp_path: Path) -> None:
@@ -302,23 +336,23 @@ def test_other_types_are_held_to_their_bounds(problem: Problem, tmp_path: Path) 
     plan = solve(problem, "gsp+cbp").plan
     numbers = {"vms": 2, "incoming": 0, "incoming_cost": 0, "vm_cost": 38, "cost": 22 + 38}
     other = forge(plan, tmp_path / "f", tables={"decisions/types.parquet": type_row("small", **numbers)})
-    assert "cost within the bound of the type" in limits(verify(problem, other))
+    assert "cost below the bound of the VM type" in faults(verify(problem, other))
 
 
 @pytest.mark.parametrize(("budget", "bound"), [("0.000070", "none"), ("0.000060", "paper"), ("0.000071", "none")])
 def test_budgets_are_checked(problem: Problem, tmp_path: Path, budget: str, bound: str) -> None:
     """A plan of 71 micro-dollars keeps a budget of 71, and says of a lower one that it is undecided.
 
-    Whoever claims another budget for it has to say the same, and cannot claim one below its bound.
+    A plan that claims another budget has to say the same, and cannot claim one below its bound.
     """
     asked = replace(problem, budget=budget)
     plan = solve(asked, "gsp+cbp", bound=bound).plan
     assert verify(asked, plan).ok
     assert [reason["limit"] for reason in plan.record["reasons"]].count("budget in dollars") == (budget < "0.000071")
     other = forge(plan, tmp_path / "f", record={"parameters": {**plan.record["parameters"], "budget": "0.00001"}})
-    found = limits(verify(replace(problem, budget="0.00001"), other))
-    assert "what reasons say of the budget" in found
-    assert ("no plan is written for a budget below a bound" in found) == (bound == "paper")
+    stated = faults(verify(replace(problem, budget="0.00001"), other))
+    assert "wrong statement about the budget" in stated
+    assert ("plan for a budget that a bound rules out" in stated) == (bound == "paper")
 
 
 def test_prices_beyond_64_bits_are_refused(problem: Problem, plan: Plan, tmp_path: Path) -> None:

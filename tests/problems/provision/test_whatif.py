@@ -39,7 +39,7 @@ def test_rows_are_what_plans_say(made: Workload, method: str | None) -> None:
             made, [case.vm_type], case.threshold, peak_factor=10_000, rate_factor=case.rate_factor
         )
         if case.refused:
-            with pytest.raises(Infeasible, match="No VM type can satisfy everybody"):
+            with pytest.raises(Infeasible, match="No VM type can satisfy every subscriber"):
                 provision.solve(problem, method)
             continue
         result = provision.solve(problem, method)
@@ -72,13 +72,16 @@ def test_what_cannot_be_is_a_row_that_says_why(make_workload) -> None:
         workload, thresholds=[5], vm_types=[SMALL, LARGE, IDLE], rate_factors=[1, 2], window_seconds=1
     )
     small, large, idle, *doubled = table
-    assert "needs 1200, has 1000" in small.refused
-    assert "1 topic too big for a VM, the largest is 'a'" in small.refused
+    assert small.refused == (
+        "1 topic fits no VM of type mine/small: with one subscriber the largest, 'a', takes 1.20 kB, and a VM carries "
+        "1.00 kB; 1 of 2 subscribers cannot be satisfied without what fits no VM of type mine/small; the most that one "
+        "lacks is 5 events"
+    )
     assert (large.vms, large.incoming, large.outgoing, large.refused) == (1, 700, 700, "")
-    assert idle.refused == "bytes per window at mine/idle: needs 1, has 0"
+    assert idle.refused == "a VM of type mine/idle can carry nothing"
     assert all(case.refused and case.cost is None and case.bandwidth is None for case in doubled)
     (case,) = provision.what_if(workload, thresholds=[5], vm_types=[IDLE], window_seconds=1)
-    assert case.refused == "No VM type can carry anything.; bytes per window at mine/idle: needs 1, has 0"
+    assert case.refused == "No VM type can carry anything; a VM of type mine/idle can carry nothing"
 
 
 def test_rows_as_json(make_workload) -> None:
@@ -102,13 +105,13 @@ def test_rows_as_json(make_workload) -> None:
 
 
 def test_thresholds_of_the_workload(make_workload) -> None:
-    """Without thresholds the workload's own count."""
+    """Without thresholds those of the workload count."""
     workload = make_workload({"a": 1, "b": 2}, {"x": ["a", "b"]}, thresholds={"x": 2}, message_bytes=10)
     (case,) = provision.what_if(workload, vm_types=[SMALL], window_seconds=60)
     assert (case.threshold, case.outgoing) == (None, 20)
 
 
-def test_nobody_to_satisfy(make_workload) -> None:
+def test_no_subscribers_to_satisfy(make_workload) -> None:
     """Without subscribers nothing is rented, even where a topic is too big for every VM."""
     (case,) = provision.what_if(make_workload({"a": 10**9}, {}), thresholds=[5], vm_types=[SMALL], window_seconds=1)
     assert (case.cost, case.vms, case.bound, case.gap, case.refused) == (0, 0, 0, 0.0, "")
@@ -120,9 +123,9 @@ def test_nobody_to_satisfy(make_workload) -> None:
         ({"thresholds": []}, "thresholds is empty"),
         ({"vm_types": []}, "vm_types is empty"),
         ({"vm_types": ["c3.larg"]}, "Did you mean 'c3.large'"),
-        ({"rate_factors": ["fast"]}, "rate_factor is a number"),
-        ({"peak_factor": float("inf")}, "peak_factor is a number"),
-        ({"peak_factor": float("nan")}, "peak_factor is a number"),
+        ({"rate_factors": ["fast"]}, "The rate factor is a number"),
+        ({"peak_factor": float("inf")}, "The peak factor is a number"),
+        ({"peak_factor": float("nan")}, "The peak factor is a number"),
         ({"method": "gsp"}, "no method of provision 'gsp'"),
         ({"bound": "price"}, "Did you mean 'prices'"),
         ({"budget": 5}, "budget is asked of one plan"),
@@ -138,7 +141,7 @@ def test_wrong_questions_are_errors(made: Workload, options: dict, said: str) ->
 def test_nothing_is_written(made: Workload, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither plan nor placements."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pubplan.problems.provision.methods.draft_of", None)
+    monkeypatch.setattr("pubplan.problems.provision.stages.draft_of", None)
     before = made.digest
     provision.what_if(made, thresholds=[10])
     assert list(tmp_path.iterdir()) == []

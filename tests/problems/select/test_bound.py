@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.select import FULL, Case, best_value, cases, paper_knapsack
+from oracles.select import FIXED_POINT_ONE, Case, best_value, cases, paper_knapsack
 
 from pubplan.errors import NotApplicable
 from pubplan.planning import Exact
@@ -25,7 +25,7 @@ def test_the_papers_number(case: Case) -> None:
         filled, nothing = paper_knapsack(case), Exact(0)
         assert paper_bound(case.problem(Path(one), "b3m"), nothing).bound.value == filled
         bound = paper_bound(case.problem(Path(two), "fb3m"), nothing).bound.value
-        assert bound == FULL * min(filled + 1, len(case.interests))
+        assert bound == FIXED_POINT_ONE * min(filled + 1, len(case.interests))
 
 
 @given(st.lists(st.integers(1, 2**62), max_size=20), st.integers(0, 2**63 - 1))
@@ -47,7 +47,7 @@ def test_weights_fill_the_knapsack_by_weight_per_need(make_workload) -> None:
 
 
 def test_the_papers_bound_needs_its_costs(make_workload) -> None:
-    """With costs from a column it is refused by name, and left out beside the Lagrangian one."""
+    """With costs from a column it is refused by name, and left out with the Lagrangian one."""
     workload = make_workload({"a": 2}, {"x": ["a"]}, costs={"a": 1})
     problem = Problem(workload, 1, 2, cost="cost")
     with pytest.raises(NotApplicable, match="rate x subscribers"):
@@ -57,7 +57,7 @@ def test_the_papers_bound_needs_its_costs(make_workload) -> None:
 
 @given(cases(max_topics=9, max_subscribers=5))
 def test_the_tighter_bound_counts(case: Case) -> None:
-    """The paper's is computed beside the Lagrangian one, so a plan's bound is never worse than it; both hold."""
+    """The paper's is computed with the Lagrangian one, so a plan's bound is never worse than it; both hold."""
     with tempfile.TemporaryDirectory() as directory:
         problem = case.problem(Path(directory), "b3m")
         result = solve(problem)
@@ -110,9 +110,9 @@ def test_the_curve_bounds_every_capacity(spotify: Workload) -> None:
     assert (bounds >= trajectory["satisfied"].to_numpy()).all()
     assert (np.diff(bounds) >= 0).all()
     for share in (0.1, 0.5, 0.9):
-        place = int(share * len(costs))
-        own = solve(Problem(spotify, int(costs[place]), 27), bound="none", verify=False)
-        assert own.objective <= bounds[place] <= 1.5 * own.objective
+        position = int(share * len(costs))
+        smaller = solve(Problem(spotify, int(costs[position]), 27), bound="none", verify=False)
+        assert smaller.objective <= bounds[position] <= 1.5 * smaller.objective
 
 
 def test_bounds_meet_what_was_reached(make_workload) -> None:

@@ -26,15 +26,15 @@ def counted(problem: Problem, served: set[str]) -> dict[int, tuple[int, int, flo
     table = problem.workload.topics("topic_id", "rate")
     rates = dict(zip(table["topic_id"].to_pylist(), table["rate"].to_pylist(), strict=True))
     names = list(rates)
-    found: dict[int, list[float]] = {}
+    shares_of: dict[int, list[float]] = {}
     for row in problem.workload.interests_block(0).to_pylist():
         wanted = [names[topic] for topic in row["topics"]]
         needed = min(7, sum(rates[topic] for topic in wanted))
         received = sum(rates[topic] for topic in wanted if topic in served)
-        found.setdefault(row["weight"], []).append(min(1.0, received / needed) if needed else 1.0)
+        shares_of.setdefault(row["weight"], []).append(min(1.0, received / needed) if needed else 1.0)
     return {
         weight: (len(shares), sum(share == 1.0 for share in shares), sum(shares) / len(shares))
-        for weight, shares in found.items()
+        for weight, shares in shares_of.items()
     }
 
 
@@ -45,10 +45,10 @@ def test_every_weight_is_a_class(make_workload, seed: int) -> None:
     plan = solve(problem, bound="none").plan
     expected = counted(problem, set(plan.decisions("served")["topic_id"].to_pylist()))
     classes = satisfaction_by_weight(problem, plan)
-    assert [each.least for each in classes] == sorted(expected)
+    assert [each.min_weight for each in classes] == sorted(expected)
     for each in classes:
-        number, satisfied, share = expected[each.least]
-        assert (each.most, each.subscribers, each.satisfied) == (each.least, number, satisfied)
+        number, satisfied, share = expected[each.min_weight]
+        assert (each.max_weight, each.subscribers, each.satisfied) == (each.min_weight, number, satisfied)
         assert each.mean_share == pytest.approx(share)
 
 
@@ -59,7 +59,7 @@ def test_many_weights_share_classes(make_workload) -> None:
     expected = counted(problem, set(plan.decisions("served")["topic_id"].to_pylist()))
     assert len(expected) > MAX_CLASSES
     classes = satisfaction_by_weight(problem, plan)
-    inside = [[weight for weight in expected if each.least <= weight <= each.most] for each in classes]
+    inside = [[weight for weight in expected if each.min_weight <= weight <= each.max_weight] for each in classes]
     assert len(classes) == MAX_CLASSES
     assert {len(weights) for weights in inside} <= {len(expected) // MAX_CLASSES, len(expected) // MAX_CLASSES + 1}
     assert [each.subscribers for each in classes] == [sum(expected[w][0] for w in weights) for weights in inside]
@@ -67,11 +67,11 @@ def test_many_weights_share_classes(make_workload) -> None:
 
 
 def test_spark_counts_the_same(spotify, spark) -> None:
-    """Two blocks as Spark tasks and in this process; without weights everybody is in one class."""
+    """Two blocks as Spark tasks and in this process; without weights all subscribers are in one class."""
     problem = Problem(spotify, "10%", 27, "b3m")
     plan = solve(problem, bound="none").plan
     (only,) = satisfaction_by_weight(problem, plan)
-    assert (only.least, only.most, only.subscribers) == (1, 1, spotify.counts.subscribers)
+    assert (only.min_weight, only.max_weight, only.subscribers) == (1, 1, spotify.counts.subscribers)
     assert only.satisfied == plan.record["objective"]
     assert satisfaction_by_weight(problem, plan, spark) == (only,)
 
@@ -83,5 +83,5 @@ def test_a_plan_of_another_workload_is_refused(make_workload) -> None:
     plan = solve(Problem(large, "100%", 9), bound="none").plan
     with pytest.raises(InputError, match="serves topics that"):
         satisfaction_by_weight(Problem(small, "100%", 9), plan)
-    own = Problem(large, "100%", 9)
-    assert satisfaction_by_weight(own, plan) == (WeightClass(1, 1, 1, 1, 1.0),)
+    problem = Problem(large, "100%", 9)
+    assert satisfaction_by_weight(problem, plan) == (WeightClass(1, 1, 1, 1, 1.0),)

@@ -22,7 +22,7 @@ from pubplan.errors import InputError
 from pubplan.planning import Exact, Plan, gap
 from pubplan.problems.select import OBJECTIVES, Problem, hull, solve, verify
 from pubplan.problems.select.hull import HullProgram
-from pubplan.problems.select.kernels_search import CLOSED, FREE, SERVED, row_worths
+from pubplan.problems.select.kernels.search import CLOSED, FREE, SERVED, row_worths
 
 ONE = 2**32
 TREE = "certificate/search-tree/00000.parquet"

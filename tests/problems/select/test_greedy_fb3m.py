@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.examples import MANY
-from oracles.select import FULL, Case, best_value, cases, eager_greedy
+from oracles.select import FIXED_POINT_ONE, Case, best_value, cases, eager_greedy
 
 from pubplan.problems.select import Problem, solve
-from pubplan.problems.select.kernels import ANY_KEY, lazy_greedy, topic_gain
-from pubplan.problems.select.problem import start_state
+from pubplan.problems.select.instance import start_state
+from pubplan.problems.select.kernels.greedy import lazy_greedy
+from pubplan.problems.select.kernels.values import MIN_KEY, DemandByTopic, Run, topic_gain
 from pubplan.problems.select.runs import run_eager, run_lazy, run_recomputing
 
 pytestmark = pytest.mark.kernel
@@ -46,17 +47,27 @@ def test_fixed_point_is_close_and_gains_only_fall(threshold: int, events: list[i
     """What the kernel counts is never below the real satisfaction, above it by less than tau / 2^32, and exactly full
     once the threshold is reached; the same topic never gains more later.
     """
-    state, weights = start_state("fb3m", np.array([threshold])), np.ones(1, dtype=np.int64)
-    subscribers, received, reached = np.zeros(1, dtype=np.int32), 0, 0
-    earlier = [topic_gain(state, weights, subscribers, 0, 1, more) for more in events]
-    for number, more in enumerate(events):
-        gain = topic_gain(state, weights, subscribers, 0, 1, more)
-        assert gain <= earlier[number]
+    state, weights = start_state(np.array([threshold]), is_whole=False), np.ones(1, dtype=np.int64)
+    received, reached = 0, 0
+    num_topics = len(events)
+    nothing = np.zeros(num_topics, dtype=np.int64)
+    demand = DemandByTopic(
+        offsets=np.arange(num_topics + 1),
+        subscribers=np.zeros(num_topics, dtype=np.int32),
+        weights=weights,
+        events=np.array(events),
+        costs=nothing,
+        single_topic_weight=nothing,
+    )
+    earlier = [topic_gain(state, demand, topic) for topic in range(num_topics)]
+    for topic, more in enumerate(events):
+        gain = topic_gain(state, demand, topic)
+        assert gain <= earlier[topic]
         state[0, 0] -= gain
         reached, received = reached + gain, received + more
-        real = Fraction(min(received, threshold), threshold) * FULL
+        real = Fraction(min(received, threshold), threshold) * FIXED_POINT_ONE
         assert real <= reached < real + threshold
-        assert received < threshold or reached == FULL
+        assert received < threshold or reached == FIXED_POINT_ONE
 
 
 def test_the_ratio_rule_alone_can_be_arbitrarily_bad(make_workload) -> None:
@@ -88,7 +99,7 @@ def test_maximum_coverage(make_workload) -> None:
 
 
 def test_topics_without_gain_are_not_taken(make_workload) -> None:
-    """A topic nobody needs any more stays out although it fits; so does one of rate 0."""
+    """A topic that no subscriber needs any more stays out although it fits; so does one of rate 0."""
     workload = make_workload({"a": 5, "b": 5, "c": 0}, {"x": ["a", "b", "c"]})
     result = solve(Problem(workload, "100%", 5))
     assert result.plan.decisions("served")["topic_id"].to_pylist() == ["a"]
@@ -100,19 +111,22 @@ def test_the_reason_names_what_no_longer_fits(make_workload) -> None:
     workload = make_workload({"a": 5, "b": 7, "c": 9}, {"x": ["a"], "y": ["b"], "z": ["c"]})
     result = solve(Problem(workload, 6, 5))
     assert [(r.limit, r.need, r.have) for r in result.reasons] == [("capacity", 7, 1)]
+    sentence = "capacity: 7 deliveries per window needed, 1 left, for the cheapest topic that would help"
+    assert [str(reason) for reason in result.reasons] == [sentence]
+    events = solve(Problem(workload, 6, 5, cost="rate"))
+    assert "capacity: 7 events per window needed, 1 left" in str(events.reasons[0])
 
 
 def test_gains_are_compared_as_integers() -> None:
     """Gains of 2^53 and 2^53 + 1 are the same float; the larger one is chosen all the same."""
     state = np.array([[2**53, 2**53], [2**53 + 1, 2**53 + 1]], dtype=np.int64)
-    order, spent, gained = np.empty(2, np.int32), np.empty(2, np.int64), np.empty(2, np.int64)
-    ones, offsets = np.ones(2, dtype=np.int64), np.array([0, 1, 2])
-    topics = np.array([0, 1], dtype=np.int32)
+    run = Run(np.empty(2, np.int32), np.empty(2, np.int64), np.empty(2, np.int64))
+    ones = np.ones(2, dtype=np.int64)
+    subscribers = np.array([0, 1], dtype=np.int32)
+    demand = DemandByTopic(np.array([0, 1, 2]), subscribers, ones, ones, ones, np.zeros(2, dtype=np.int64))
     is_open, nothing = np.ones(2, dtype=bool), np.empty(0, dtype=np.int32)
-    none = np.zeros(2, dtype=np.int64)
-    arguments = (state, ones, ones, ones, none, topics, offsets, is_open, nothing, order, spent, gained, 1, False)
-    assert lazy_greedy(*arguments, ANY_KEY, 0) == 1
-    assert order[0] == 1
+    assert lazy_greedy(state, demand, is_open, nothing, run, 1, False, MIN_KEY, 0) == 1
+    assert run.order[0] == 1
 
 
 @pytest.mark.parametrize("rate", [2**31 - 1, 2**31, 2**40, 2**60])
@@ -127,8 +141,8 @@ def test_huge_rates_do_not_wrap(make_workload, rate: int) -> None:
 
 def test_odd_instances(make_workload) -> None:
     """Nothing to serve, nothing to want, nothing to spend: plans that verify, with objective and bound."""
-    everybody = solve(Problem(make_workload({"a": 1, "b": 2}, {"x": ["a"], "y": ["a", "b"]}), "100%", 10))
-    assert (everybody.objective, everybody.gap) == (2.0, 0.0)
+    all_served = solve(Problem(make_workload({"a": 1, "b": 2}, {"x": ["a"], "y": ["a", "b"]}), "100%", 10))
+    assert (all_served.objective, all_served.gap) == (2.0, 0.0)
     nothing_asked = solve(Problem(make_workload({"a": 1}, {"x": ["a"], "y": []}), 0, 0))
     assert (nothing_asked.objective, nothing_asked.gap) == (2.0, 0.0)
     too_small = solve(Problem(make_workload({"a": 5}, {"x": ["a"], "y": ["a"]}), 9, 5))

@@ -69,24 +69,24 @@ def test_greedy_max_is_never_worse_than_greedy_fb3m(case: Case) -> None:
 @pytest.mark.parametrize("pairs", [2, 1000])
 @given(case=cases(max_topics=8, max_subscribers=9))
 def test_thresholds_give_the_greedy(case: Case, pairs: int) -> None:
-    """threshold-fb3m chooses as the greedy by gain per cost, unless a single topic is worth more; threshold-b3m does
+    """blockwise-fb3m chooses as the greedy by gain per cost, unless a single topic is worth more; blockwise-b3m does
     when everything fits.
     """
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         problem = case.problem(Path(one))
-        result = solve(problem, "threshold-fb3m", parameters={"pairs": pairs}, bound="none")
+        result = solve(problem, "blockwise-fb3m", parameters={"pairs": pairs}, bound="none")
         greedy = run_lazy(problem, by_ratio=True)
         assert result.exact.value >= greedy.objective
         if result.exact.value == greedy.objective:
             assert result.plan.trajectory()["topic"].to_pylist() == greedy.order.tolist()
         whole = case.problem(Path(two), "b3m")
-        result = solve(whole, "threshold-b3m", parameters={"pairs": pairs}, bound="none")
+        result = solve(whole, "blockwise-b3m", parameters={"pairs": pairs}, bound="none")
         if pairs == 1000:
             order = run_eager(whole, is_whole=True).order.tolist()
             assert result.plan.trajectory()["topic"].to_pylist() == order
 
 
-@pytest.mark.parametrize(("method", "greedy"), [("threshold-fb3m", "greedy-fb3m"), ("threshold-b3m", "greedy-b3m")])
+@pytest.mark.parametrize(("method", "greedy"), [("blockwise-fb3m", "greedy-fb3m"), ("blockwise-b3m", "greedy-b3m")])
 def test_thresholds_in_many_passes(spotify: Workload, method: str, greedy: str, spark) -> None:
     """With a tenth of the interests at a time the result is within 1 % of the greedy's, and the same on Spark."""
     problem = Problem(spotify, "10%", 276, "b3m" if greedy.endswith("-b3m") else "fb3m")
@@ -109,7 +109,7 @@ def test_large_instances_are_refused_by_name(spotify: Workload) -> None:
     [
         ("improved-b3m", {"rounds": -1}),
         ("improved-b3m", {"rounds": 1.5}),
-        ("threshold-b3m", {"pairs": 0}),
+        ("blockwise-b3m", {"pairs": 0}),
         ("exact", {"search_nodes": 0}),
         ("exact", {"time_limit": "soon"}),
     ],
@@ -121,9 +121,9 @@ def test_parameters_out_of_range_are_refused(make_workload, method: str, paramet
         solve(problem, method, parameters=parameters)
 
 
-@pytest.mark.parametrize(("method", "objective"), [("threshold-fb3m", "fb3m"), ("threshold-b3m", "b3m")])
-def test_thresholds_serve_what_must_be_served_to_nobody(make_workload, method: str, objective: str) -> None:
-    """A workload without subscribers has topics that can be asked for: they are served and satisfy nobody."""
+@pytest.mark.parametrize(("method", "objective"), [("blockwise-fb3m", "fb3m"), ("blockwise-b3m", "b3m")])
+def test_blockwise_serves_what_must_be_served_without_subscribers(make_workload, method: str, objective: str) -> None:
+    """A workload without subscribers has topics that can be asked for: they are served and satisfy no subscriber."""
     problem = Problem(make_workload({"a": 2, "b": 3}, {}), 5, 1, objective=objective, must_serve=["a"])
     result = solve(problem, method)
     assert (result.plan.decisions("served")["topic_id"].to_pylist(), result.objective) == (["a"], 0)

@@ -6,61 +6,46 @@ Systems. ICDCS 2011.
 
 from __future__ import annotations
 
-from functools import partial
+from typing import TYPE_CHECKING
 
-from pubplan.planning import Bound, Family, solve_problem, verify_plan
-from pubplan.problems.overlay import dcb_m, dcbr_m, dcbr_repair, gm_m, minmax_oda, naive_dc, ring_per_topic
-from pubplan.problems.overlay.bound import forced_bound, overlap_bounds
-from pubplan.problems.overlay.compare import compare_overlays
-from pubplan.problems.overlay.explain import explain_link, explain_node, explain_topic
-from pubplan.problems.overlay.measures import Measures, measures_of
-from pubplan.problems.overlay.plan import (
-    DIVISION,
-    DIVISION_SCHEMA,
-    FORWARDING,
-    FORWARDING_SCHEMA,
-    LINKS,
-    LINKS_SCHEMA,
-    NODES,
-    NODES_SCHEMA,
-    TOPICS,
-    TOPICS_SCHEMA,
-    TRAJECTORY_SCHEMA,
-)
-from pubplan.problems.overlay.problem import Problem
-from pubplan.problems.overlay.verify import verify as evaluate
+from pubplan.lazy import loader
 
-_METHODS = tuple(module.METHOD for module in (gm_m, minmax_oda, naive_dc, dcb_m, dcbr_m, dcbr_repair, ring_per_topic))
-_BOUNDS = (
-    Bound("forced", forced_bound, evidence=("links",)),
-    Bound("node", overlap_bounds),
-    Bound("joins", overlap_bounds, beside=("forced", "node"), evidence=("joins", "reached_with_one_less")),
-)
+if TYPE_CHECKING:
+    from pubplan.problems.overlay.family import FAMILY as FAMILY
+    from pubplan.problems.overlay.family import solve as solve
+    from pubplan.problems.overlay.family import verify as verify
+    from pubplan.problems.overlay.measures import Measures as Measures
+    from pubplan.problems.overlay.measures import measures_of as measures_of
+    from pubplan.problems.overlay.plan import DIVISION as DIVISION
+    from pubplan.problems.overlay.plan import FORWARDING as FORWARDING
+    from pubplan.problems.overlay.plan import LINKS as LINKS
+    from pubplan.problems.overlay.plan import NODES as NODES
+    from pubplan.problems.overlay.plan import TOPICS as TOPICS
+    from pubplan.problems.overlay.problem import Problem as Problem
+    from pubplan.problems.overlay.request import Request as Request
 
-FAMILY = Family(
-    name="overlay",
-    question="Brokers form a peer overlay. Which links keep every topic connected while no node has many neighbours?",
-    methods={method.name: method for method in _METHODS},
-    default_method=lambda problem: dcbr_repair.METHOD.name,
-    bounds={bound.name: bound for bound in _BOUNDS},
-    default_bound="joins",
-    verify=evaluate,
-    restore=Problem.restore,
-    decisions={
-        LINKS: (LINKS_SCHEMA, None),
-        NODES: (NODES_SCHEMA, None),
-        TOPICS: (TOPICS_SCHEMA, None),
-        DIVISION: (DIVISION_SCHEMA, None),
-    },
-    blocks={FORWARDING: FORWARDING_SCHEMA},
-    trajectory=TRAJECTORY_SCHEMA,
-    explain={"link": explain_link, "node": explain_node, "topic": explain_topic},
-    compare=compare_overlays,
-)
-
-
-solve = partial(solve_problem, FAMILY)
-verify = partial(verify_plan, FAMILY)
+_NAMES = {
+    "family": (
+        "FAMILY",
+        "solve",
+        "verify",
+    ),
+    "plan": (
+        "DIVISION",
+        "FORWARDING",
+        "LINKS",
+        "NODES",
+        "TOPICS",
+    ),
+    "problem": ("Problem",),
+    "request": ("Request",),
+    "measures": (
+        "Measures",
+        "measures_of",
+    ),
+}
+if not TYPE_CHECKING:  # or mypy would believe that every name exists
+    __getattr__ = loader(__name__, _NAMES)
 
 __all__ = [
     "DIVISION",
@@ -71,7 +56,12 @@ __all__ = [
     "TOPICS",
     "Measures",
     "Problem",
+    "Request",
     "measures_of",
     "solve",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

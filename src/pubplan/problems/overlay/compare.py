@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from pubplan.planning import Explanation, Plan
 from pubplan.problems.overlay.plan import LINKS, LINKS_SCHEMA, NODES, NODES_SCHEMA
 
-SHOWN = 10
-"""So many links and nodes are named in sentences; facts name all."""
+MAX_NAMED = 10
+"""Sentences name at most this many links of each kind, and nodes; facts name all."""
 
 
 def compare_overlays(old: Plan, new: Plan) -> Explanation | None:
@@ -56,15 +56,16 @@ def _sentences(facts: dict[str, Any]) -> list[str]:
     links, degrees = facts["links"], facts["degrees"]
     lines = [f"links: {links['kept']:,} kept, {len(links['added']):,} added, {len(links['dropped']):,} dropped"]
     for sign, name in (("+", "added"), ("-", "dropped")):
-        lines += [f"  {sign} {one} - {other}" for one, other in links[name][:SHOWN]]
-        if len(links[name]) > SHOWN:
-            lines.append(f"  {sign} … {len(links[name]) - SHOWN:,} more {name}")
+        lines += [f"  {sign} {one} - {other}" for one, other in links[name][:MAX_NAMED]]
+        if len(links[name]) > MAX_NAMED:
+            lines.append(f"  {sign} … {len(links[name]) - MAX_NAMED:,} more {name}")
     lines.append(f"nodes whose degree changes: {len(degrees):,}")
-    lines += [f"  {row['node']}: {_told(row['old'])} -> {_told(row['new'])}" for row in degrees[:SHOWN]]
-    if len(degrees) > SHOWN:
-        lines.append(f"  … {len(degrees) - SHOWN:,} more")
+    for row in degrees[:MAX_NAMED]:
+        lines.append(f"  {row['node']}: {_degree_or_absent(row['old'])} -> {_degree_or_absent(row['new'])}")
+    if len(degrees) > MAX_NAMED:
+        lines.append(f"  … {len(degrees) - MAX_NAMED:,} more")
     return lines
 
 
-def _told(degree: int | None) -> str:
+def _degree_or_absent(degree: int | None) -> str:
     return "absent" if degree is None else str(degree)

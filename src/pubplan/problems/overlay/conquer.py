@@ -10,10 +10,12 @@ import numpy as np
 
 from pubplan.engine import map_blocks, stage
 from pubplan.problems.overlay.division import Division, representatives
-from pubplan.problems.overlay.greedy import Greedy, by_topic_of, components_of
-from pubplan.problems.overlay.kernels import join_groups
-from pubplan.problems.overlay.links import COMBINE, PART, Overlay
-from pubplan.problems.overlay.problem import Problem, node_rows, rows_of
+from pubplan.problems.overlay.entries import components_of, degrees_of, entries_by_topic, topics_of
+from pubplan.problems.overlay.greedy import Greedy
+from pubplan.problems.overlay.kernels.components import Links, join_groups
+from pubplan.problems.overlay.overlay import COMBINE, PART, Overlay
+from pubplan.problems.overlay.problem import Problem
+from pubplan.problems.overlay.stages import COMBINING, CONQUERING
 from pubplan.workload import Csr, Int32Array
 
 if TYPE_CHECKING:
@@ -22,16 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Conquered:
-    """The links of a part, its representatives, and what work that took."""
+    """The links of a part, its representatives, and the work that took."""
 
-    links: Int32Array
+    links: Links
     representatives: Int32Array
     work: int
 
 
-def greedy_links(rows: Csr, num_topics: int) -> tuple[Int32Array, int]:
-    """The links of GM-M for some nodes, and the work that took."""
-    greedy = Greedy(components_of(rows), by_topic_of(rows, num_topics), np.zeros(rows.num_rows, dtype=np.int32))
+def greedy_links(topics_by_node: Csr, num_topics: int) -> tuple[Links, int]:
+    """The links of GM-M for some nodes, in the order of choice, and the work that took."""
+    degrees = np.zeros(topics_by_node.num_rows, dtype=np.int32)
+    greedy = Greedy(components_of(topics_by_node), entries_by_topic(topics_by_node, num_topics), degrees)
     greedy.run()
     return greedy.links, greedy.work
 
@@ -39,54 +42,55 @@ def greedy_links(rows: Csr, num_topics: int) -> tuple[Int32Array, int]:
 def divide_and_conquer(
     problem: Problem, division: Division, coverage: int | None, spark: SparkSession | None
 ) -> Overlay:
-    """Conquer the parts, and combine them by bulk nodes and representatives; by all nodes if ``coverage`` is None."""
-    links, chosen, work = [], [division.bulk], 0
-    with stage("conquering parts", division.num_parts) as advance:
-        for found in map_blocks(_conqueror(problem, division, coverage), division.num_parts, spark):
-            links.append(found.links)
-            chosen.append(found.representatives)
-            work += found.work
+    """Conquer the parts, and combine them by bulk nodes and representatives; by all nodes if ``coverage`` is None.
+
+    The overlay is the same with and without Spark.
+    """
+    links, combining, work = [], [division.bulk], 0
+    with stage(CONQUERING, division.num_parts) as advance:
+        for conquered in map_blocks(_conqueror(problem, division, coverage), division.num_parts, spark):
+            links.append(conquered.links)
+            combining.append(conquered.representatives)
+            work += conquered.work
             advance(1)
-    inner = np.concatenate(links)
-    with stage("combining parts"):
-        members = np.sort(np.concatenate(chosen))
-        outer, more = _combine(problem, division, members, degrees_of(inner, problem.num_nodes))
-    phases = np.repeat(np.array([PART, COMBINE], dtype=np.int8), [len(inner), len(outer)])
+    inner = Links.concatenated(links)
+    with stage(COMBINING):
+        nodes = np.sort(np.concatenate(combining))
+        outer, combining_work = _combine(problem, division, nodes, degrees_of(inner, problem.num_nodes))
+    phases = np.repeat(np.array([PART, COMBINE], dtype=np.int8), [inner.num_links, outer.num_links])
     is_representative = np.zeros(problem.num_nodes, dtype=np.bool_)
     if coverage is not None:
-        is_representative[np.concatenate(chosen[1:])] = True
-    return Overlay(np.concatenate([inner, outer]), phases, work + more, division, is_representative, coverage)
+        is_representative[np.concatenate(combining[1:])] = True
+    both = Links.concatenated([inner, outer])
+    return Overlay(both, phases, work + combining_work, division, is_representative, coverage)
 
 
-def degrees_of(links: Int32Array, num_nodes: int) -> Int32Array:
-    """How many links every node has."""
-    return np.bincount(links[:, :2].ravel(), minlength=num_nodes).astype(np.int32)
-
-
-def renumbered(links: Int32Array, nodes: Int32Array) -> Int32Array:
-    """Links between places of a list of nodes as links between the nodes."""
-    return np.column_stack([nodes[links[:, 0]], nodes[links[:, 1]], links[:, 2]])
+def _renumbered(links: Links, nodes: Int32Array) -> Links:
+    """Links between positions in a list of nodes as links between the nodes."""
+    return Links(nodes[links.nodes], nodes[links.others], links.contributions)
 
 
 def _conqueror(problem: Problem, division: Division, coverage: int | None) -> Callable[[int], _Conquered]:
-    """Conquers one part, here or in a task."""
-    workload, totals, num_topics = problem.workload, problem.members, problem.num_topics
+    """A function that conquers one part, here or in a task."""
+    instance, topic_sizes, num_topics = problem.instance, problem.instance.topic_sizes, problem.num_topics
 
     def conquer(part: int) -> _Conquered:
-        nodes = division.members(part)
-        rows = rows_of(node_rows(workload), nodes)
-        links, work = greedy_links(rows, num_topics)
-        chosen = nodes if coverage is None else nodes[representatives(rows, num_topics, totals, coverage)]
-        return _Conquered(renumbered(links, nodes), chosen, work)
+        nodes = division.nodes_of_part(part)
+        topics_by_node = topics_of(instance.topics_by_node, nodes)
+        links, work = greedy_links(topics_by_node, num_topics)
+        combining = nodes
+        if coverage is not None:
+            combining = nodes[representatives(topics_by_node, num_topics, topic_sizes, coverage)]
+        return _Conquered(_renumbered(links, nodes), combining, work)
 
     return conquer
 
 
-def _combine(problem: Problem, division: Division, members: Int32Array, degrees: Int32Array) -> tuple[Int32Array, int]:
+def _combine(problem: Problem, division: Division, nodes: Int32Array, degrees: Int32Array) -> tuple[Links, int]:
     """Links between some nodes that connect all topics, given that each part is connected in itself."""
-    rows = rows_of(problem.rows, members)
-    components, by_topic = components_of(rows), by_topic_of(rows, problem.num_topics)
-    join_groups(components, by_topic, division.parts[members])
-    greedy = Greedy(components, by_topic, degrees[members])
+    topics_by_node = topics_of(problem.instance.topics_by_node, nodes)
+    components, by_topic = components_of(topics_by_node), entries_by_topic(topics_by_node, problem.num_topics)
+    join_groups(components, by_topic, division.parts[nodes])
+    greedy = Greedy(components, by_topic, degrees[nodes])
     greedy.run()
-    return renumbered(greedy.links, members), greedy.work
+    return _renumbered(greedy.links, nodes), greedy.work

@@ -4,7 +4,8 @@ Nodes with more than eta topics are bulk; eta is the least for which they are at
 divided into p parts of the same size. Unless p is given, it is chosen by a model of the work, for which the number of
 representatives is estimated from those of one part:
 
-* ``overlaps`` (ours): common topics of all pairs of nodes that are looked at together, which finding pairs takes; the
+* ``overlaps`` (pubplan): common topics of all pairs of nodes that are compared with each other, which is what finding
+  pairs takes; the
   smallest p within a tenth of the least, because fewer parts make for lower degrees;
 * ``paper``: (|B| + |R|)^2 + |L|^2 / p, pairs of nodes: section V of the paper with the time of GM-M that its Lemma 7
   proves; the p with the least;
@@ -19,21 +20,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pubplan.engine import draws
-from pubplan.errors import InputError, unknown_name
-from pubplan.problems.overlay.greedy import by_topic_of
-from pubplan.problems.overlay.kernels import find_representatives
-from pubplan.problems.overlay.problem import Problem, rows_of
+from pubplan.engine import random_stream
+from pubplan.errors import unknown_name
+from pubplan.planning.parameters import check_int
+from pubplan.problems.overlay.entries import entries_by_topic, topics_of
+from pubplan.problems.overlay.kernels.representatives import find_representatives
+from pubplan.problems.overlay.problem import MAX_COUNT, Problem
 from pubplan.workload import Csr, Int32Array, Int64Array
 
 BULK_SHARE = 5
 """At most one node in five is bulk."""
 
 COVERAGE = 3
-"""Representatives of a part that each topic has, if nothing else is asked for."""
+"""Representatives that each topic of a part has unless given."""
 
-TRIAL_LIMIT = 2
-"""Trials end when the predicted work is this many times the least."""
+GIVE_UP_RATIO = 2
+"""No more numbers of parts are tried when the predicted work is this many times the least."""
 
 WORK_TOLERANCE = 1.1
 """Fewer parts, which make for lower degrees, are preferred if the predicted work is at most this many times the least.
@@ -44,7 +46,7 @@ NO_PART = -1
 
 @dataclass(frozen=True)
 class Division:
-    """Who is in which part.
+    """Which node is in which part.
 
     Attributes:
         eta: nodes with more topics are bulk.
@@ -64,7 +66,7 @@ class Division:
     def num_light(self) -> int:
         return int(np.count_nonzero(self.parts != NO_PART))
 
-    def members(self, part: int) -> Int32Array:
+    def nodes_of_part(self, part: int) -> Int32Array:
         """The nodes of a part, ascending."""
         return np.flatnonzero(self.parts == part).astype(np.int32)
 
@@ -128,9 +130,9 @@ class PartParameters:
 
     def __post_init__(self) -> None:
         if self.parts is not None:
-            check_whole("parts", self.parts)
+            check_int("parts", self.parts, 1, MAX_COUNT)
         if self.model not in MODELS:
-            raise InputError(unknown_name("model of the work", self.model, MODELS))
+            raise ValueError(unknown_name("model of the work", self.model, MODELS).removesuffix("."))
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ class BulkParameters(PartParameters):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.eta is not None:
-            check_whole("eta", self.eta, least=0)
+            check_int("eta", self.eta, 0, MAX_COUNT)
 
 
 @dataclass(frozen=True)
@@ -159,77 +161,85 @@ class CoverageParameters(BulkParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("coverage", self.coverage)
+        check_int("coverage", self.coverage, 1, MAX_COUNT)
 
 
-def check_whole(name: str, value: object, least: int = 1) -> None:
-    """Refuse what is not a whole number from ``least`` on, or does not fit 32 bits."""
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**31:
-        raise InputError(f"{name} is a whole number, at least {least} and below 2^31, not {value!r}.")
+def divide(
+    problem: Problem, parameters: PartParameters, seed: int, *, eta: int | None, coverage: int = COVERAGE
+) -> Division:
+    """Divide nodes into bulk ones and parts.
 
+    The same seed gives the same division. There are at most as many parts as light nodes, and always one.
 
-def divide(problem: Problem, own: PartParameters, seed: int, *, eta: int | None, coverage: int = COVERAGE) -> Division:
-    """Divide nodes as the parameters say; ``eta`` None chooses it."""
-    rows = problem.rows
-    sizes = np.diff(rows.offsets)
-    threshold = least_eta(sizes) if eta is None else eta
-    bulk = np.flatnonzero(sizes > threshold).astype(np.int32)
-    light = np.flatnonzero(sizes <= threshold).astype(np.int32)
-    shuffled = draws(seed, "overlay/parts").permutation(light)
-    num_parts = own.parts
+    Args:
+        parameters: how many parts there are, or by which model their number is chosen.
+        eta: nodes with more topics are bulk; None is the least with which at most a fifth of all nodes are.
+        coverage: the representatives of each topic that the model counts with.
+    """
+    num_topics = np.diff(problem.instance.topics_by_node.offsets)
+    threshold = least_eta(num_topics) if eta is None else eta
+    bulk = np.flatnonzero(num_topics > threshold).astype(np.int32)
+    light = np.flatnonzero(num_topics <= threshold).astype(np.int32)
+    shuffled = random_stream(seed, "overlay/parts").permutation(light)
+    num_parts = parameters.parts
     if num_parts is None:
-        model = MODELS[own.model]
-        num_parts = model.choose(_works(problem, bulk, shuffled, coverage, model))
+        model = MODELS[parameters.model]
+        num_parts = model.choose(_predicted_works(problem, bulk, shuffled, coverage, model))
     num_parts = max(1, min(num_parts, len(light)))
-    parts = np.full(rows.num_rows, NO_PART, dtype=np.int32)
-    for part, members in enumerate(np.array_split(shuffled, num_parts)):
-        parts[members] = part
+    parts = np.full(problem.num_nodes, NO_PART, dtype=np.int32)
+    for part, nodes in enumerate(np.array_split(shuffled, num_parts)):
+        parts[nodes] = part
     return Division(threshold, num_parts, parts)
 
 
-def least_eta(sizes: Int64Array) -> int:
+def least_eta(topics_per_node: Int64Array) -> int:
     """The least number such that at most a fifth of all nodes have more topics."""
-    if not len(sizes):
+    if not len(topics_per_node):
         return 0
-    ranked = np.sort(sizes)[::-1]
-    return int(ranked[len(sizes) // BULK_SHARE])
+    ranked = np.sort(topics_per_node)[::-1]
+    return int(ranked[len(ranked) // BULK_SHARE])
 
 
-def representatives(rows: Csr, num_topics: int, members: Int64Array, coverage: int) -> Int32Array:
+def representatives(topics_by_node: Csr, num_topics: int, topic_sizes: Int64Array, coverage: int) -> Int32Array:
     """Nodes of a part such that each topic that is also wanted elsewhere has ``coverage`` of them, or all it has.
 
     Args:
-        rows: the topics of the part's nodes.
-        members: how many nodes each topic has in all.
+        topics_by_node: the topics of the part's nodes.
+        topic_sizes: how many nodes each topic has in all parts together.
+
+    Returns:
+        Positions of nodes in the part, ascending.
     """
-    by_topic = by_topic_of(rows, num_topics)
-    own = np.diff(by_topic.offsets)
-    needed = np.where(own < members, np.minimum(own, coverage), 0).astype(np.int32)
-    chosen = np.zeros(rows.num_rows, dtype=np.bool_)
-    find_representatives(rows.offsets, rows.values, by_topic, needed, chosen)
-    return np.flatnonzero(chosen).astype(np.int32)
+    by_topic = entries_by_topic(topics_by_node, num_topics)
+    part_sizes = np.diff(by_topic.offsets)
+    needed = np.where(part_sizes < topic_sizes, np.minimum(part_sizes, coverage), 0).astype(np.int32)
+    is_chosen = np.zeros(topics_by_node.num_rows, dtype=np.bool_)
+    find_representatives(topics_by_node.offsets, topics_by_node.values, by_topic, needed, is_chosen)
+    return np.flatnonzero(is_chosen).astype(np.int32)
 
 
-def _works(problem: Problem, bulk: Int32Array, shuffled: Int32Array, coverage: int, model: Model) -> dict[int, float]:
-    """The predicted work for numbers of parts in growing steps, until they no longer promise anything."""
-    num_topics = problem.num_topics
-    of_bulk = np.bincount(rows_of(problem.rows, bulk).values, minlength=num_topics)
+def _predicted_works(
+    problem: Problem, bulk: Int32Array, shuffled: Int32Array, coverage: int, model: Model
+) -> dict[int, float]:
+    """The predicted work by number of parts, in growing steps, until it is GIVE_UP_RATIO times the least."""
+    num_topics, topics_by_node = problem.num_topics, problem.instance.topics_by_node
+    bulk_sizes = np.bincount(topics_of(topics_by_node, bulk).values, minlength=num_topics)
     works: dict[int, float] = {}
     num_parts = 1
     while num_parts <= max(1, len(shuffled)):
         nodes = np.sort(shuffled[: -(-len(shuffled) // num_parts)])
-        rows = rows_of(problem.rows, nodes)
-        chosen = representatives(rows, num_topics, problem.members, coverage)
-        of_part = np.bincount(rows.values, minlength=num_topics)
-        of_chosen = np.bincount(rows_of(rows, chosen).values, minlength=num_topics)
-        overlaps = num_parts * _overlaps(of_part) + _overlaps(of_bulk + num_parts * of_chosen)
+        part = topics_of(topics_by_node, nodes)
+        chosen = representatives(part, num_topics, problem.instance.topic_sizes, coverage)
+        part_sizes = np.bincount(part.values, minlength=num_topics)
+        chosen_sizes = np.bincount(topics_of(part, chosen).values, minlength=num_topics)
+        overlaps = num_parts * _overlaps(part_sizes) + _overlaps(bulk_sizes + num_parts * chosen_sizes)
         works[num_parts] = model.work(_Trial(num_parts, len(bulk), len(shuffled), num_parts * len(chosen), overlaps))
-        if works[num_parts] > TRIAL_LIMIT * min(works.values()):
+        if works[num_parts] > GIVE_UP_RATIO * min(works.values()):
             break
         num_parts = max(num_parts + 1, num_parts * 5 // 4)
     return works
 
 
-def _overlaps(members: Int64Array) -> int:
-    """Common topics of all pairs of nodes, from the nodes of each topic."""
-    return int((members * (members - 1) // 2).sum())
+def _overlaps(topic_sizes: Int64Array) -> int:
+    """Common topics of all pairs of nodes, from the number of nodes of each topic."""
+    return int((topic_sizes * (topic_sizes - 1) // 2).sum())

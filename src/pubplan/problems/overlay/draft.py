@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pubplan.engine import block_range
 from pubplan.errors import Reason
 from pubplan.planning import BlockTable, Draft, Exact
-from pubplan.problems.overlay.conquer import degrees_of
 from pubplan.problems.overlay.division import NO_PART, Division
-from pubplan.problems.overlay.links import PHASES, Overlay
+from pubplan.problems.overlay.entries import degrees_of
+from pubplan.problems.overlay.kernels.components import Links
+from pubplan.problems.overlay.overlay import PHASES, Overlay
 from pubplan.problems.overlay.plan import (
     DIVISION,
     DIVISION_SCHEMA,
@@ -26,13 +28,16 @@ from pubplan.problems.overlay.plan import (
 )
 from pubplan.problems.overlay.problem import Problem
 from pubplan.problems.overlay.trees import Trees, trees_of
+from pubplan.text import counted
 from pubplan.workload import Int32Array
 
 
 def draft_of(problem: Problem, overlay: Overlay) -> Draft:
-    """A draft with the overlay's links, a tree per topic, and who is linked how often."""
-    order = np.lexsort((overlay.links[:, 1], overlay.links[:, 0]))
-    links = overlay.links[order]
+    """A draft with the overlay's links, a tree per topic, and the degree of every node.
+
+    The links must connect every topic.
+    """
+    links = overlay.links.take(np.lexsort((overlay.links.others, overlay.links.nodes)))
     degrees = degrees_of(links, problem.num_nodes)
     trees = trees_of(problem, links)
     names = problem.workload.subscriber_ids()
@@ -43,22 +48,26 @@ def draft_of(problem: Problem, overlay: Overlay) -> Draft:
         TOPICS: _topics(problem, trees),
         DIVISION: _division(overlay),
     }
-    chosen = [overlay.links[:, column] for column in range(3)]
+    return Draft(
+        decisions, Exact(int(degrees.max(initial=0))), _trajectory(overlay), _busiest(links, degrees, trees, names)
+    )
+
+
+def _trajectory(overlay: Overlay) -> pa.Table:
+    nodes, others = overlay.links.nodes.astype(np.int64), overlay.links.others.astype(np.int64)
     phases = pa.array(PHASES).take(pa.array(overlay.phases))
-    columns = [chosen[0].astype(np.int64), chosen[1].astype(np.int64), chosen[2], phases]
-    trajectory = pa.table(columns, schema=TRAJECTORY_SCHEMA)
-    return Draft(decisions, Exact(int(degrees.max(initial=0))), trajectory, _busiest(links, degrees, trees, names))
+    return pa.table([nodes, others, overlay.links.contributions, phases], schema=TRAJECTORY_SCHEMA)
 
 
-def _links(links: Int32Array, trees: Trees, names: pa.Array) -> pa.Table:
-    node, other = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
+def _links(links: Links, trees: Trees, names: pa.Array) -> pa.Table:
+    node, other = links.nodes.astype(np.int64), links.others.astype(np.int64)
     columns = [node, names.take(pa.array(node)), other, names.take(pa.array(other)), trees.common, trees.used]
     return pa.table(columns, schema=LINKS_SCHEMA)
 
 
 def _forwarding(problem: Problem, parents: Int32Array) -> BlockTable:
     workload, num_nodes = problem.workload, problem.num_nodes
-    starts = problem.rows.offsets
+    starts = problem.instance.topics_by_node.offsets
 
     def make(block: int) -> pa.Table:
         first, last = block_range(block, num_nodes)
@@ -68,16 +77,20 @@ def _forwarding(problem: Problem, parents: Int32Array) -> BlockTable:
         forwarders = pa.ListArray.from_arrays(offsets, pa.array(parents[starts[first] : starts[last]]), type=kind)
         return pa.Table.from_arrays([np.arange(first, last), topics, forwarders], schema=FORWARDING_SCHEMA)
 
-    return BlockTable(len(workload.interests_blocks), make)
+    return BlockTable(workload.num_blocks, make)
 
 
 def _nodes(problem: Problem, overlay: Overlay, degrees: Int32Array, names: pa.Array) -> pa.Table:
     num_nodes, division = problem.num_nodes, overlay.division
     parts = np.full(num_nodes, NO_PART, dtype=np.int32) if division is None else division.parts
-    stood = np.zeros(num_nodes, dtype=np.bool_) if overlay.is_representative is None else overlay.is_representative
-    sizes = np.diff(problem.rows.offsets).astype(np.int32)
-    columns = [np.arange(num_nodes), names, sizes, degrees, parts, stood]
+    num_topics = np.diff(problem.instance.topics_by_node.offsets).astype(np.int32)
+    columns = [np.arange(num_nodes), names, num_topics, degrees, parts, _representatives(overlay, num_nodes)]
     return pa.table([pa.array(column) for column in columns], schema=NODES_SCHEMA)
+
+
+def _representatives(overlay: Overlay, num_nodes: int) -> npt.NDArray[np.bool_]:
+    """Which nodes are representatives: none where there are no parts."""
+    return np.zeros(num_nodes, dtype=np.bool_) if overlay.is_representative is None else overlay.is_representative
 
 
 def _topics(problem: Problem, trees: Trees) -> pa.Table:
@@ -86,7 +99,7 @@ def _topics(problem: Problem, trees: Trees) -> pa.Table:
     columns = [
         numbers,
         topic_ids,
-        problem.members,
+        problem.instance.topic_sizes,
         trees.edges,
         trees.roots.astype(np.int64),
         trees.depths,
@@ -99,38 +112,43 @@ def _division(overlay: Overlay) -> pa.Table:
     division, coverage = overlay.division, overlay.coverage
     if division is None:
         return DIVISION_SCHEMA.empty_table()
-    stood = np.zeros(len(division.parts), dtype=np.bool_)
-    if overlay.is_representative is not None:
-        stood = overlay.is_representative
+    is_representative = _representatives(overlay, len(division.parts))
     row = {
         "eta": division.eta,
         "coverage": coverage or 0,
         "parts": division.num_parts,
         "bulk": len(division.parts) - division.num_light,
         "light": division.num_light,
-        "representatives": int(np.count_nonzero(stood)),
-        "known": len(division.parts) if coverage is None else most_known(division, stood),
+        "representatives": int(np.count_nonzero(is_representative)),
+        "known": len(division.parts) if coverage is None else most_known(division, is_representative),
     }
     return pa.Table.from_pylist([row], schema=DIVISION_SCHEMA)
 
 
-def most_known(division: Division, stood: np.ndarray) -> int:
-    """How many nodes one has to know at most: its part, and if it takes part in the combination, all others who do."""
+def most_known(division: Division, is_representative: npt.NDArray[np.bool_]) -> int:
+    """How many nodes one node has to know at most: its part, and if it combines parts, all others that do.
+
+    Bulk nodes and representatives combine parts.
+    """
     is_light = division.parts != NO_PART
-    sizes = np.bincount(division.parts[is_light], minlength=division.num_parts)
-    of_parts = np.bincount(division.parts[is_light & stood], minlength=division.num_parts)
-    met = int(np.count_nonzero(~is_light)) + int(of_parts.sum())
-    by_representatives = (sizes + met - of_parts)[of_parts > 0]
-    bulk = met if np.count_nonzero(~is_light) else 0
-    return max(int(sizes.max(initial=0)), int(by_representatives.max(initial=0)), bulk)
+    num_bulk = int(np.count_nonzero(~is_light))
+    part_sizes = np.bincount(division.parts[is_light], minlength=division.num_parts)
+    num_representing = np.bincount(division.parts[is_light & is_representative], minlength=division.num_parts)
+    num_combining = num_bulk + int(num_representing.sum())
+    by_representatives = (part_sizes + num_combining - num_representing)[num_representing > 0]
+    by_bulk = num_combining if num_bulk else 0
+    return max(int(part_sizes.max(initial=0)), int(by_representatives.max(initial=0)), by_bulk)
 
 
-def _busiest(links: Int32Array, degrees: Int32Array, trees: Trees, names: pa.Array) -> tuple[Reason, ...]:
-    """What one link less at a busiest node would have to be made up for."""
-    if not len(links):
+def _busiest(links: Links, degrees: Int32Array, trees: Trees, names: pa.Array) -> tuple[Reason, ...]:
+    """Why the busiest node does not simply have a link less."""
+    if not links.num_links:
         return ()
     node = int(np.argmax(degrees))
-    least = int(trees.used[(links[:, 0] == node) | (links[:, 1] == node)].min())
-    topics = "1 topic" if least == 1 else f"{least} topics"
-    where = f"node {names[node].as_py()!r}, whose least used link carries {topics}"
-    return (Reason("links per node", int(degrees[node]), int(degrees[node]) - 1, where),)
+    degree, name = int(degrees[node]), f"node {names[node].as_py()!r}"
+    least_used = int(trees.used[(links.nodes == node) | (links.others == node)].min())
+    consequence = "its least used link carries no topic"
+    if least_used:
+        consequence = f"without its least used link, {counted(least_used, 'topic')} would need another path"
+    sentence = f"{name} has the most links, {degree:,}; {consequence}"
+    return (Reason("links per node", degree, degree - 1, name, sentence),)

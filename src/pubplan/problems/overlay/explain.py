@@ -1,4 +1,4 @@
-"""Why a link exists, why a node has its degree, how a topic gets to everybody."""
+"""Why a link exists, why a node has its degree, how a topic reaches its nodes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,24 @@ from pubplan.errors import InputError
 from pubplan.planning import Explanation, Plan
 from pubplan.problems.overlay.plan import FORWARDING, FORWARDING_SCHEMA, LINKS, NODES, TOPICS
 from pubplan.problems.overlay.problem import Problem
-from pubplan.workload import Int64Array, topic_lists
+from pubplan.text import counted, listed
+from pubplan.workload import Int64Array, list_column
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
 
-SHOWN = 8
-"""So many names are listed in a sentence."""
+_PHASE_WORDS = {
+    "greedy": "greedily among all nodes",
+    "ring": "for the ring of a topic",
+    "part": "within a part",
+    "combine": "to combine parts",
+    "repair": "to take load from a busy node",
+}
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A plan and its workload, read as far as they are asked about."""
+class _PlanReader:
+    """A plan and its workload, read as far as they are asked about; links are named by their row in the table."""
 
     problem: Problem
     plan: Plan
@@ -57,48 +63,51 @@ class _Reading:
         ends: Int64Array = np.column_stack([links["node"].to_numpy(), links["other"].to_numpy()])
         return ends
 
-    def number(self, node_id: str) -> int:
+    def node_number(self, node_id: str) -> int:
         """Raises InputError if there is no such node."""
-        place = int(pc.index(self.node_ids, node_id).as_py())
-        if place < 0:
+        node = int(pc.index(self.node_ids, node_id).as_py())
+        if node < 0:
             raise InputError(f"{self.problem.workload.path} has no node {node_id!r}.")
-        return place
+        return node
 
-    def names(self, topics: Int64Array) -> list[str]:
+    def topic_names(self, topics: Int64Array) -> list[str]:
         names: list[str] = self.topic_ids.take(pa.array(topics)).to_pylist()
         return names
 
-    def neighbours(self, node: int) -> Int64Array:
-        """Places of a node's links."""
+    def links_of(self, node: int) -> Int64Array:
         return np.flatnonzero((self.ends == node).any(axis=1))
 
-    def common(self, link: int) -> Int64Array:
+    def common_topics(self, node: int, other: int) -> Int64Array:
+        topics_by_node = self.problem.instance.topics_by_node
+        common = np.intersect1d(topics_by_node.row(node), topics_by_node.row(other), assume_unique=True)
+        return common.astype(np.int64)
+
+    def topics_of_link(self, link: int) -> Int64Array:
         """The topics that the nodes of a link have in common."""
-        rows = self.problem.rows
-        one, other = (rows.row(int(node)) for node in self.ends[link])
-        return np.intersect1d(one, other, assume_unique=True).astype(np.int64)
-
-    def chosen(self, link: int) -> dict[str, Any]:
-        """When a link was chosen, and what it then joined."""
         node, other = self.ends[link]
-        is_it = (self.trajectory["node"].to_numpy() == node) & (self.trajectory["other"].to_numpy() == other)
-        place = int(np.argmax(is_it))
-        row = self.trajectory.slice(place, 1).to_pylist()[0]
-        return {"step": place + 1, "phase": row["phase"], "joined": row["joined"]}
+        return self.common_topics(int(node), int(other))
 
-    def carried(self, link: int) -> Int64Array:
+    def choice_of(self, link: int) -> dict[str, Any]:
+        """At which step and in which phase a link was chosen, and how many topics it then joined."""
+        node, other = self.ends[link]
+        is_link = (self.trajectory["node"].to_numpy() == node) & (self.trajectory["other"].to_numpy() == other)
+        step = int(np.argmax(is_link))
+        row = self.trajectory.slice(step, 1).to_pylist()[0]
+        return {"step": step + 1, "phase": row["phase"], "joined": row["joined"]}
+
+    def carried_topics(self, link: int) -> Int64Array:
         """The topics whose trees use a link."""
-        found = []
-        one, other = (int(node) for node in self.ends[link])
-        for node, neighbour in ((one, other), (other, one)):
-            topics, parents = self.forwarding(node)
-            found.append(topics[parents == neighbour])
-        return np.sort(np.concatenate(found))
+        carried = []
+        node, other = (int(end) for end in self.ends[link])
+        for receiver, sender in ((node, other), (other, node)):
+            topics, parents = self.forwarding(receiver)
+            carried.append(topics[parents == sender])
+        return np.sort(np.concatenate(carried))
 
     def forwarding(self, node: int) -> tuple[Int64Array, Int64Array]:
-        """The topics of a node, and from whom it gets each."""
+        """The topics of a node, and the node from which it gets each."""
         table = self._block(node >> BLOCK_SHIFT).slice(node & (BLOCK_ROWS - 1), 1)
-        topics = topic_lists(table)[1].astype(np.int64)
+        topics = list_column(table, "topics")[1].astype(np.int64)
         parents = table["parents"].combine_chunks().flatten().to_numpy()
         return topics, parents
 
@@ -107,19 +116,19 @@ class _Reading:
             self._blocks[block] = self.plan.decisions_block(FORWARDING, block, FORWARDING_SCHEMA)
         return self._blocks[block]
 
-    def cut_without(self, link: int) -> Int64Array:
+    def topics_cut_without(self, link: int) -> Int64Array:
         """The topics that would fall apart without a link."""
-        topics = self.common(link)
-        return np.array([topic for topic in topics if self._components(int(topic), link) > 1], dtype=np.int64)
+        topics = self.topics_of_link(link)
+        return np.array([topic for topic in topics if self._num_components(int(topic), link) > 1], dtype=np.int64)
 
-    def _components(self, topic: int, without: int) -> int:
-        members = self.problem.nodes_of(topic)
-        place = np.full(self.problem.num_nodes, -1, dtype=np.int64)
-        place[members] = np.arange(len(members))
-        ends = place[np.delete(self.ends, without, axis=0)]
+    def _num_components(self, topic: int, without: int) -> int:
+        nodes = self.problem.instance.nodes_by_topic.row(topic)
+        positions = np.full(self.problem.num_nodes, -1, dtype=np.int64)
+        positions[nodes] = np.arange(len(nodes))
+        ends = positions[np.delete(self.ends, without, axis=0)]
         ends = ends[(ends[:, 0] >= 0) & (ends[:, 1] >= 0)]
         ones = np.ones(len(ends), dtype=np.int8)
-        graph = sparse.coo_array((ones, (ends[:, 0], ends[:, 1])), shape=(len(members), len(members)))
+        graph = sparse.coo_array((ones, (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
         return int(connected_components(graph, directed=False)[0])
 
 
@@ -132,66 +141,67 @@ def explain_link(problem: Problem, plan: Plan, name: str, spark: SparkSession | 
     Raises:
         InputError: there are no such nodes, or no link between them.
     """
-    reading = _Reading(problem, plan)
-    one, other = _ends(reading, name)
-    places = np.flatnonzero((reading.ends == sorted((one, other))).all(axis=1))
-    ids = [reading.node_ids[node].as_py() for node in (one, other)]
-    if not len(places):
-        shared = np.intersect1d(problem.rows.row(one), problem.rows.row(other))
-        raise InputError(f"{plan.path} has no link between {ids[0]!r} and {ids[1]!r}; they share {len(shared)} topics.")
-    link = int(places[0])
-    common, carried, cut = reading.common(link), reading.carried(link), reading.cut_without(link)
-    chosen = reading.chosen(link)
+    reader = _PlanReader(problem, plan)
+    node, other = _ends(reader, name)
+    rows = np.flatnonzero((reader.ends == sorted((node, other))).all(axis=1))
+    ids = [reader.node_ids[end].as_py() for end in (node, other)]
+    if not len(rows):
+        shared = counted(len(reader.common_topics(node, other)), "topic")
+        raise InputError(f"{plan.path} has no link between {ids[0]!r} and {ids[1]!r}; they share {shared}.")
+    link = int(rows[0])
+    common, carried, cut = reader.topics_of_link(link), reader.carried_topics(link), reader.topics_cut_without(link)
+    choice = reader.choice_of(link)
     facts = {
         "nodes": ids,
-        "common": reading.names(common),
-        "carries": reading.names(carried),
-        "needed_by": reading.names(cut),
-        **chosen,
+        "common": reader.topic_names(common),
+        "carries": reader.topic_names(carried),
+        "needed_by": reader.topic_names(cut),
+        **choice,
     }
     lines = [
-        f"The link between {ids[0]} and {ids[1]} was chosen as number {chosen['step']:,} "
-        f"({_PHASE_WORDS[chosen['phase']]}), when it joined {_count(chosen['joined'], 'topic')}.",
-        f"Its nodes have {_count(len(common), 'topic')} in common: {_listed(facts['common'])}.",
-        f"It carries {_count(len(carried), 'topic')}: {_listed(facts['carries'])}.",
-        f"Without it, {_count(len(cut), 'topic')} would fall apart: {_listed(facts['needed_by'])}."
+        f"The link between {ids[0]} and {ids[1]} was chosen as number {choice['step']:,} "
+        f"({_PHASE_WORDS[choice['phase']]}), when it joined {counted(choice['joined'], 'topic')}.",
+        f"Its nodes have {counted(len(common), 'topic')} in common: {listed(facts['common'])}.",
+        f"It carries {counted(len(carried), 'topic')}: {listed(facts['carries'])}."
+        if len(carried)
+        else "It carries no topic.",
+        f"Without it, {counted(len(cut), 'topic')} would fall apart: {listed(facts['needed_by'])}."
         if len(cut)
-        else "Without it every topic would still be connected, by longer ways.",
+        else "Without it every topic would still be connected, by longer paths.",
     ]
     return Explanation(facts, tuple(lines))
 
 
 def explain_node(problem: Problem, plan: Plan, name: str, spark: SparkSession | None = None) -> Explanation:
-    """A node's links with what each is for, and how few it could do with.
+    """A node's links with what each is for, and how many it needs at least.
 
     Raises:
         InputError: there is no such node.
     """
-    reading = _Reading(problem, plan)
-    node = reading.number(name)
+    reader = _PlanReader(problem, plan)
+    node = reader.node_number(name)
     row = plan.decisions(NODES).slice(node, 1).to_pylist()[0]
     links = []
-    for link in reading.neighbours(node):
-        other = int(reading.ends[link].sum() - node)
+    for link in map(int, reader.links_of(node)):
+        neighbour = int(reader.ends[link].sum() - node)
         links.append(
             {
-                "neighbour": reading.node_ids[other].as_py(),
-                "common": len(reading.common(int(link))),
-                "carries": len(reading.carried(int(link))),
-                "needed_by": len(reading.cut_without(int(link))),
-                **reading.chosen(int(link)),
+                "neighbour": reader.node_ids[neighbour].as_py(),
+                "common": len(reader.topics_of_link(link)),
+                "carries": len(reader.carried_topics(link)),
+                "needed_by": len(reader.topics_cut_without(link)),
+                **reader.choice_of(link),
             }
         )
-    links.sort(key=lambda found: (-found["carries"], found["neighbour"]))
-    least = least_links(problem, node)
-    _, parents = reading.forwarding(node)
+    links.sort(key=lambda facts: (-facts["carries"], facts["neighbour"]))
+    _, parents = reader.forwarding(node)
     facts = {
         "node": name,
         "degree": row["degree"],
         "maximum": plan.exact.value,
         "topics": row["topics"],
         "root_of": int(np.count_nonzero(parents == node)),
-        "at_least": least,
+        "at_least": least_links(problem, node),
         "part": None if row["part"] < 0 else row["part"],
         "representative": row["representative"],
         "links": links,
@@ -202,85 +212,69 @@ def explain_node(problem: Problem, plan: Plan, name: str, spark: SparkSession | 
 def _node_sentences(facts: dict[str, Any]) -> list[str]:
     degree, links = facts["degree"], facts["links"]
     lines = [
-        f"{facts['node']} has {_count(degree, 'link')}; the busiest node has {facts['maximum']}.",
-        f"It wants {_count(facts['topics'], 'topic')} and is the root of {_count(facts['root_of'], 'tree')}.",
+        f"{facts['node']} has {counted(degree, 'link')}; the busiest node has {facts['maximum']}.",
+        f"It wants {counted(facts['topics'], 'topic')} and is the root of {counted(facts['root_of'], 'tree')}.",
     ]
     if facts["part"] is not None:
-        stood = ", and it stood for the part when parts were combined" if facts["representative"] else ""
-        lines.append(f"It was in part {facts['part']}{stood}.")
+        role = ", which it represented when parts were combined" if facts["representative"] else ""
+        lines.append(f"It was in part {facts['part']}{role}.")
     if not links:
-        return [*lines, "Nobody shares a topic with it, so it needs no link."]
-    lines.append(f"With fewer than {_count(facts['at_least'], 'link')} it could not share all its topics.")
+        return [*lines, "No other node shares a topic with it, so it needs no link."]
+    if facts["at_least"] > 1:  # that a node needs one link to share a topic says nothing
+        lines.append(f"With fewer than {counted(facts['at_least'], 'link')} it could not share all its topics.")
     lines += [
-        f"  {found['neighbour']}: {found['carries']} of {found['common']} common topics go this way; "
-        f"{found['needed_by']} would fall apart without it ({_PHASE_WORDS[found['phase']]})"
-        for found in links
+        f"  {link['neighbour']}: {link['carries']} of {counted(link['common'], 'common topic')} "
+        f"{'goes' if link['carries'] == 1 else 'go'} this way; {link['needed_by']} would fall apart without it "
+        f"({_PHASE_WORDS[link['phase']]})"
+        for link in links
     ]
-    spare = sum(found["needed_by"] == 0 for found in links)
-    if spare:
-        lines.append(f"{_count(spare, 'link').capitalize()} could be dropped alone without cutting a topic.")
+    num_spare = sum(link["needed_by"] == 0 for link in links)
+    if num_spare:
+        lines.append(f"{counted(num_spare, 'link')} could be dropped alone without cutting a topic.")
     return lines
 
 
 def explain_topic(problem: Problem, plan: Plan, name: str, spark: SparkSession | None = None) -> Explanation:
-    """How a topic gets from its root to everybody.
+    """How a topic gets from its root to all its nodes.
 
     Raises:
         InputError: there is no such topic.
     """
-    reading = _Reading(problem, plan)
+    reader = _PlanReader(problem, plan)
     topic = problem.workload.topic_number(name)
     row = plan.decisions(TOPICS).slice(topic, 1).to_pylist()[0]
     facts = {key: row[key] for key in ("nodes", "links", "depth", "diameter")}
-    facts |= {"topic": name, "root": None if row["root"] < 0 else reading.node_ids[row["root"]].as_py()}
+    facts |= {"topic": name, "root": None if row["root"] < 0 else reader.node_ids[row["root"]].as_py()}
     if row["nodes"] < 2:
-        return Explanation(facts, (f"{name} has {_count(row['nodes'], 'node')}: nothing has to be connected.",))
+        return Explanation(facts, (f"{name} has {counted(row['nodes'], 'node')}: nothing has to be connected.",))
     diameter = "was not computed" if row["diameter"] < 0 else f"is {row['diameter']}"
     lines = (
-        f"{name} has {_count(row['nodes'], 'node')}, and {_count(row['links'], 'link')} between them.",
-        f"Its tree starts at {facts['root']} and is {_count(row['depth'], 'link')} deep; the largest distance between "
+        f"{name} has {counted(row['nodes'], 'node')}, and {counted(row['links'], 'link')} between them.",
+        f"Its tree starts at {facts['root']} and is {counted(row['depth'], 'link')} deep; the largest distance between "
         f"two of its nodes {diameter}.",
     )
     return Explanation(facts, lines)
 
 
 def least_links(problem: Problem, node: int) -> int:
-    """How many neighbours a node needs at least to share all topics that it shares with anybody."""
-    shared, overlaps = 0, np.zeros(problem.num_nodes, dtype=np.int64)
-    for topic in problem.rows.row(node):
-        members = problem.nodes_of(int(topic))
-        overlaps[members] += 1
-        shared += len(members) > 1
+    """How many neighbours a node needs at least to share all topics that it shares with other nodes."""
+    num_shared, overlaps = 0, np.zeros(problem.num_nodes, dtype=np.int64)
+    for topic in problem.instance.topics_by_node.row(node):
+        nodes = problem.instance.nodes_by_topic.row(int(topic))
+        overlaps[nodes] += 1
+        num_shared += len(nodes) > 1
     overlaps[node] = 0
     reached = np.concatenate([[0], np.cumsum(np.sort(overlaps)[::-1])])
-    return int(np.argmax(reached >= shared))
+    return int(np.argmax(reached >= num_shared))
 
 
-def _ends(reading: _Reading, name: str) -> tuple[int, int]:
+def _ends(reader: _PlanReader, name: str) -> tuple[int, int]:
     """The two nodes that a text names; ids may themselves have commas."""
-    parts = name.split(",")
-    if len(parts) < 2:
+    pieces = name.split(",")
+    if len(pieces) < 2:
         raise InputError(f"Name a link by its two nodes with a comma between them, not {name!r}.")
-    for cut in range(1, len(parts)):
-        ids = ",".join(parts[:cut]), ",".join(parts[cut:])
-        if len(parts) == 2 or all(pc.index(reading.node_ids, node_id).as_py() >= 0 for node_id in ids):
-            return reading.number(ids[0]), reading.number(ids[1])
-    raise InputError(f"{reading.problem.workload.path} has no two nodes that {name!r} could name.")
-
-
-_PHASE_WORDS = {
-    "greedy": "greedily among all nodes",
-    "ring": "for the ring of a topic",
-    "part": "within a part",
-    "combine": "to combine parts",
-    "repair": "to take load from a busy node",
-}
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more if names else "none"
+    for cut in range(1, len(pieces)):
+        ids = ",".join(pieces[:cut]), ",".join(pieces[cut:])
+        if len(pieces) == 2 or all(pc.index(reader.node_ids, node_id).as_py() >= 0 for node_id in ids):
+            return reader.node_number(ids[0]), reader.node_number(ids[1])
+    raise InputError(f"{reader.problem.workload.path} has no two nodes that {name!r} could name.")

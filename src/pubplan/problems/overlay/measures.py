@@ -1,4 +1,4 @@
-"""What is worth knowing of an overlay at a glance."""
+"""The numbers of an overlay at a glance."""
 
 from __future__ import annotations
 
@@ -29,9 +29,13 @@ class Measures:
         degrees: how many nodes have 0, 1, 2 … links.
         eta: nodes with more topics were bulk; this and what follows is None where nodes were not divided.
         representative_share: representatives per light node, |R| / |L|.
-        known_share: the most nodes that one has to know about, over all: the potential neighbour ratio.
+        known_share: the most nodes that one has to know about, over all nodes: the potential neighbour ratio.
         mean_diameter: over the topics with at least two nodes whose diameter was computed; None if there are none.
         unmeasured: topics whose diameter was too much to compute.
+
+    >>> overlay = pubplan.overlay.solve(pubplan.overlay.Problem(workload))
+    >>> pubplan.overlay.measures_of(overlay.plan).links
+    2
     """
 
     nodes: int
@@ -60,6 +64,10 @@ def measures_of(plan: Plan) -> Measures:
 
     Raises:
         InputError: a table is damaged.
+
+    >>> overlay = pubplan.overlay.solve(pubplan.overlay.Problem(workload))
+    >>> pubplan.overlay.measures_of(overlay.plan).maximum_degree
+    2
     """
     degrees = plan.decisions(NODES, NODES_SCHEMA)["degree"].to_numpy()
     if len(degrees) and not 0 <= degrees.min() <= degrees.max() < len(degrees):

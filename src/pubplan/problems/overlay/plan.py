@@ -36,7 +36,7 @@ NODES_SCHEMA = pa.schema(
         ("representative", pa.bool_()),
     ]
 )
-"""Every node: its topics and links, its part or -1, and whether it stood for the part when parts were combined."""
+"""Every node: its topics and links, its part or -1, and whether it represented the part when parts were combined."""
 
 TOPICS = "topics"
 TOPICS_SCHEMA = pa.schema(
@@ -51,7 +51,7 @@ TOPICS_SCHEMA = pa.schema(
     ]
 )
 """Every topic: its nodes, the links between them, the root (or -1) and depth of its tree, and the largest distance
-between two of its nodes by links between them, or -1 where that was too much to compute.
+between two of its nodes by links between them, or -1 where that was too much work to compute.
 """
 
 DIVISION = "division"
@@ -73,4 +73,6 @@ itself included: over all nodes, that is the potential neighbour ratio.
 TRAJECTORY_SCHEMA = pa.schema(
     [("node", pa.int64()), ("other", pa.int64()), ("joined", pa.int32()), ("phase", pa.string())]
 )
-"""Links in the order in which they were chosen, how many topics each then joined, and in which phase that was."""
+"""Links in the order in which they were chosen, how many topics each then joined (its contribution), and in which phase
+that was.
+"""

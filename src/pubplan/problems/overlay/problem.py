@@ -1,44 +1,47 @@
 """The question: which links keep every topic connected while no node has many neighbours?
 
 The subscribers of a workload are the nodes. An overlay is a set of links between nodes; it is topic-connected if for
-every topic the nodes interested in it are connected by links between such nodes alone, so that nobody forwards what
+every topic the nodes interested in it are connected by links between such nodes alone, so that no node forwards what
 it did not ask for. What is minimised is the maximum degree: the links of the node that has most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from pubplan.errors import InputError
 from pubplan.planning import Sense
-from pubplan.workload import Csr, Int32Array, Int64Array, Interests, Workload, read_workload
+from pubplan.problems.overlay.instance import Instance
+from pubplan.workload import TOPIC, TopicWorkload, require_kind
 
-MOST = 2**31 - 1
+MAX_COUNT = 2**31 - 1
+"""Nodes and interests are numbered with 32 bits."""
 
 
 @dataclass(frozen=True)
 class Problem:
     """Connect every topic with as few links per node as possible.
 
+    A problem reads no files when it is made; :attr:`instance` reads them when a method first needs them.
+
     Raises:
         InputError: the workload is of another kind, or too big for one overlay.
+
+    >>> pubplan.overlay.solve(pubplan.overlay.Problem(workload))
+    Result(overlay by dcbr-repair, 2 links per node, bound 2, gap 0.00 %)
     """
 
-    workload: Workload
+    workload: TopicWorkload
+    instance: Instance = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.workload.kind != "topic":
-            raise InputError(f"overlay plans topic workloads; {self.workload.path} is a {self.workload.kind} workload.")
+        require_kind(self.workload, TOPIC, "overlay")
         counts = self.workload.counts
-        for what, number in (("interests", counts.pairs), ("nodes", counts.subscribers)):
-            if number > MOST:
-                raise InputError(f"overlay connects at most {MOST:,} {what}, not {number:,}.")
+        for noun, number in (("interests", counts.pairs), ("nodes", counts.subscribers)):
+            if number > MAX_COUNT:
+                raise InputError(f"overlay connects at most {MAX_COUNT:,} {noun}, not {number:,}.")
+        object.__setattr__(self, "instance", Instance(self.workload))
 
     @property
     def sense(self) -> Sense:
@@ -56,43 +59,8 @@ class Problem:
     def num_topics(self) -> int:
         return self.workload.counts.topics
 
-    @property
-    def rows(self) -> Csr:
-        """The topics of every node."""
-        return node_rows(self.workload)
-
-    @cached_property
-    def members(self) -> Int64Array:
-        """How many nodes every topic has."""
-        return self.workload.topic_array("subscribers")
-
-    def nodes_of(self, topic: int) -> Int32Array:
-        """The nodes of a topic."""
-        return _read_interests(self.workload.path, self.workload.digest).by_topic.row(topic)
+    def check(self) -> None:
+        """Refuse what cannot be planned: nothing here, since every topic can be connected."""
 
     def to_parameters(self) -> dict[str, Any]:
         return {}
-
-    @classmethod
-    def restore(cls, workload: Workload, parameters: Mapping[str, Any]) -> Problem:
-        """The problem that a plan's parameters describe."""
-        return cls(workload)
-
-
-def node_rows(workload: Workload) -> Csr:
-    """The topics of every node, read once by a process: by this one, or by one that runs tasks."""
-    return _read_interests(workload.path, workload.digest).by_subscriber
-
-
-@lru_cache(maxsize=1)
-def _read_interests(path: Path, digest: str) -> Interests:
-    return read_workload(path).csr()
-
-
-def rows_of(rows: Csr, nodes: Int32Array) -> Csr:
-    """The topics of some nodes, in their order."""
-    lengths = np.diff(rows.offsets)[nodes]
-    offsets: Int64Array = np.zeros(len(nodes) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    places = np.repeat(rows.offsets[nodes] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return Csr(offsets, rows.values[places])

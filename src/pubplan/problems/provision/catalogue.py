@@ -29,6 +29,7 @@ SECONDS_PER_HOUR = 3600
 _LARGEST = 10**9  # of any number in a file
 _LARGEST_WHOLE = _LARGEST * MICROS  # of what is made of them: micro-dollars, bits, seconds of a period
 _PRICE = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,18})?", re.ASCII)
+_DAY = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 
 
@@ -70,13 +71,42 @@ class Tariff:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where prices come from: a provider's region, the day on which they held, and who says so."""
+
+    provider: str
+    region: str
+    date: str
+    source: str
+
+    def __post_init__(self) -> None:
+        for key in ("provider", "region", "source"):
+            if not isinstance(getattr(self, key), str) or not getattr(self, key).strip():
+                raise InputError(f"{key} must be a string that says something, not {_shown(getattr(self, key))}.")
+        if not isinstance(self.date, str) or not _DAY.fullmatch(self.date):
+            raise InputError(f"date must be a day such as 2013-12-01, not {_shown(self.date)}.")
+
+    def to_dict(self) -> dict[str, str]:
+        return {"provider": self.provider, "region": self.region, "date": self.date, "source": self.source}
+
+    def __str__(self) -> str:
+        return f"{self.provider}, {self.region}, {self.date}"
+
+
+@dataclass(frozen=True, repr=False)
 class VmType:
-    """A machine that can be rented: its qualified name, price and sustained rate, and what its traffic costs."""
+    """A machine that can be rented: its qualified name, price and sustained rate, what its traffic costs, and where
+    these prices come from if that is known.
+
+    >>> pubplan.provision.find_vm_types(["c7g.large"])[0]
+    VmType('aws-us-east-1/c7g.large': $0.0725 per hour, 937 Mbit/s)
+    """
 
     name: str
     micros_per_hour: int
     bits_per_second: int
     tariff: Tariff
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -84,13 +114,22 @@ class VmType:
         _check_whole(self.micros_per_hour, "micros_per_hour")
         _check_whole(self.bits_per_second, "bits_per_second")
 
+    def __repr__(self) -> str:
+        dollars, megabits = self.micros_per_hour / MICROS, self.bits_per_second / 10**6
+        return f"VmType({self.name!r}: ${dollars:g} per hour, {megabits:g} Mbit/s)"
+
     def to_dict(self) -> dict[str, Any]:
-        """The VM type with its tariff as JSON: a plan carries the prices that it was made with."""
+        """The VM type with tariff and origin as JSON: a plan carries the prices that it was made with.
+
+        A type whose origin is not known has no ``origin``.
+        """
+        origin = {} if self.origin is None else {"origin": self.origin.to_dict()}
         return {
             "name": self.name,
             "micros_per_hour": self.micros_per_hour,
             "bits_per_second": self.bits_per_second,
             "tariff": self.tariff.to_dict(),
+            **origin,
         }
 
     @classmethod
@@ -111,6 +150,7 @@ class VmType:
                     tuple(Tier(tier["up_to_gb"], tier["micros_per_gb"]) for tier in tariff["incoming"]),
                     tuple(Tier(tier["up_to_gb"], tier["micros_per_gb"]) for tier in tariff["outgoing"]),
                 ),
+                Origin(**record["origin"]) if "origin" in record else None,
             )
         except KeyError as error:
             raise InputError(f"The record of a VM type is damaged: it has no {error}.") from error
@@ -176,6 +216,9 @@ def all_vm_types(path: Path | None = None) -> tuple[VmType, ...]:
 
     Raises:
         InputError, Infeasible: as ``read_catalogue`` on ``path``.
+
+    >>> "aws-us-east-1/c7g.large" in [vm_type.name for vm_type in pubplan.provision.all_vm_types()]
+    True
     """
     return tuple(vm_type for catalogue in _catalogues(path) for vm_type in catalogue.values())
 
@@ -183,30 +226,45 @@ def all_vm_types(path: Path | None = None) -> tuple[VmType, ...]:
 def find_vm_types(names: Sequence[str], path: Path | None = None) -> tuple[VmType, ...]:
     """The VM types of these names, in the order of the names.
 
-    A name is ``catalogue/type``, or a bare type when a single catalogue has it. The catalogue at ``path`` comes first:
+    A name is ``catalogue/type``, ``catalogue/*`` for all types of one, or a bare type when a single catalogue has it.
+    The catalogue at ``path`` comes first:
     its types need no qualification, and it stands in for one of the same name that comes with pubplan.
 
     Raises:
         InputError: a name is unknown, ambiguous or given twice; or as ``read_catalogue`` on ``path``.
         Infeasible: the catalogue at ``path`` has no VM type.
+
+    >>> [vm_type.name for vm_type in pubplan.provision.find_vm_types(["c7g.large"])]
+    ['aws-us-east-1/c7g.large']
     """
     catalogues = _catalogues(path)
-    found: dict[str, VmType] = {}
+    vm_types: dict[str, VmType] = {}
     for name in names:
-        vm_type = _find(name, catalogues, own=path is not None)
-        if vm_type.name in found:
-            raise InputError(f"VM type '{vm_type.name}' is named twice; name each type once.")
-        found[vm_type.name] = vm_type
-    return tuple(found.values())
+        for vm_type in _all_of(name, catalogues) or (_find(name, catalogues, prefers_first=path is not None),):
+            if vm_type.name in vm_types:
+                raise InputError(f"VM type '{vm_type.name}' is named twice; name each type once.")
+            vm_types[vm_type.name] = vm_type
+    return tuple(vm_types.values())
 
 
-def _find(name: str, catalogues: Sequence[Mapping[str, VmType]], own: bool) -> VmType:
+def _all_of(name: str, catalogues: Sequence[Mapping[str, VmType]]) -> tuple[VmType, ...]:
+    """All types of a catalogue that is named as ``catalogue/*``; nothing for another name."""
+    if not name.endswith("/*"):
+        return ()
+    by_name = {next(iter(catalogue)).partition("/")[0]: tuple(catalogue.values()) for catalogue in catalogues}
+    catalogue = name.removesuffix("/*")
+    if catalogue not in by_name:
+        raise InputError(unknown_name("catalogue", one_line(catalogue), by_name))
+    return by_name[catalogue]
+
+
+def _find(name: str, catalogues: Sequence[Mapping[str, VmType]], prefers_first: bool) -> VmType:
     everything = {key: vm_type for catalogue in catalogues for key, vm_type in catalogue.items()}
     if name in everything:
         return everything[name]
     matches = [key for key in everything if _bare(key) == name]
-    own_matches = [key for key in matches if own and key in catalogues[0]]
-    matches = own_matches or matches
+    first_matches = [key for key in matches if prefers_first and key in catalogues[0]]
+    matches = first_matches or matches
     if not matches:
         known = everything if "/" in name else {_bare(key) for key in everything}
         raise InputError(unknown_name("VM type", one_line(name), known))
@@ -223,8 +281,8 @@ def _catalogues(path: Path | None) -> tuple[Mapping[str, VmType], ...]:
     shipped = _shipped()
     if path is None:
         return tuple(shipped.values())
-    own = read_catalogue(path)
-    return (own, *(catalogue for name, catalogue in shipped.items() if name != Path(path).stem))
+    given = read_catalogue(path)
+    return (given, *(catalogue for name, catalogue in shipped.items() if name != Path(path).stem))
 
 
 @cache
@@ -242,14 +300,15 @@ def _vm_types(content: Mapping[str, Any], catalogue: str, file: str) -> dict[str
     """What a catalogue's TOML says, with every key checked."""
     _check_name(catalogue, f"{file}: the catalogue is named after its file, and the name")
     _check_keys(content, ("catalogue", "transfer"), ("vm",), file)
-    _check_header(_table(content, "catalogue", file), f"{file}, table [catalogue]")
+    origin = _origin(_table(content, "catalogue", file), f"{file}, table [catalogue]")
     tariff = _tariff(_table(content, "transfer", file), f"{file}, table [transfer]")
     machines = _table(content, "vm", file) if "vm" in content else {}
     if not machines:
         raise Infeasible(
-            f'{file} has no VM type; add a table such as [vm."c3.large"].', [Reason("VM types", 1, 0, file)]
+            f'{file} has no VM type; add a table such as [vm."c3.large"].',
+            [Reason("VM types", 1, 0, file, "the catalogue lists no VM type")],
         )
-    found = {}
+    vm_types = {}
     for bare in machines:
         _check_name(bare, f"{file}, table [vm]: the name of a VM type")
         where = f'{file}, table [vm."{bare}"]'
@@ -258,18 +317,19 @@ def _vm_types(content: Mapping[str, Any], catalogue: str, file: str) -> dict[str
         name = f"{catalogue}/{bare}"
         micros = _micros(machine, "price_per_hour", where)
         bits = _whole(machine, "mbit_per_second", where, least=0) * BITS_PER_MBIT
-        found[name] = VmType(name, micros, bits, tariff)
-    return found
+        vm_types[name] = VmType(name, micros, bits, tariff, origin)
+    return vm_types
 
 
-def _check_header(header: Mapping[str, Any], where: str) -> None:
+def _origin(header: Mapping[str, Any], where: str) -> Origin:
     _check_keys(header, ("provider", "region", "date", "source"), (), where)
-    for key in ("provider", "region", "source"):
-        if not isinstance(header[key], str) or not header[key].strip():
-            raise InputError(f"{where}: {key} must be a string that says something, not {_shown(header[key])}.")
     day = header["date"]
     if not isinstance(day, date) or isinstance(day, datetime):
         raise InputError(f"{where}: date must be a day such as 2013-12-01, without quotes, not {_shown(day)}.")
+    try:
+        return Origin(header["provider"], header["region"], day.isoformat(), header["source"])
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
 
 
 def _tariff(table: Mapping[str, Any], where: str) -> Tariff:
@@ -286,10 +346,10 @@ def _tiers(table: Mapping[str, Any], key: str, where: str) -> tuple[Tier, ...]:
         )
     tiers = []
     for number, row in enumerate(rows, start=1):
-        place = f"{where}, tier {number} of {key}"
-        _check_keys(row, ("price_per_gb",), ("up_to_gb",), place)
-        limit = _whole(row, "up_to_gb", place, least=1) if "up_to_gb" in row else None
-        tiers.append(Tier(limit, _micros(row, "price_per_gb", place)))
+        tier = f"{where}, tier {number} of {key}"
+        _check_keys(row, ("price_per_gb",), ("up_to_gb",), tier)
+        limit = _whole(row, "up_to_gb", tier, least=1) if "up_to_gb" in row else None
+        tiers.append(Tier(limit, _micros(row, "price_per_gb", tier)))
     try:
         _check_tiers(tuple(tiers), key)
     except InputError as error:
@@ -333,13 +393,13 @@ def _check_keys(table: Mapping[str, Any], needed: Sequence[str], optional: Seque
             raise InputError(f"{where}: " + unknown_name("key", one_line(key), known))
     for key in needed:
         if key not in table:
-            found = ", ".join(table) or "nothing"
-            raise InputError(f"{where}: the key '{key}' is missing; found {found}.")
+            present = ", ".join(table) or "none"
+            raise InputError(f"{where}: the key '{key}' is missing; the keys are {present}.")
 
 
-def _check_name(name: str, what: str) -> None:
+def _check_name(name: str, subject: str) -> None:
     if not _NAME.fullmatch(name):
-        raise InputError(f"{what} must consist of letters, digits, '.', '-' and '_', not '{one_line(name)}'.")
+        raise InputError(f"{subject} must consist of letters, digits, '.', '-' and '_', not '{one_line(name)}'.")
 
 
 def _check_tiers(tiers: tuple[Tier, ...], direction: str) -> None:

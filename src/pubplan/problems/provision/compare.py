@@ -11,13 +11,14 @@ from pubplan.errors import InputError
 from pubplan.planning import Explanation, Plan
 from pubplan.problems.provision.catalogue import MICROS
 from pubplan.problems.provision.plan import PLACEMENTS, VMS, VMS_SCHEMA, chosen_type, placed_pairs
-from pubplan.problems.provision.words import dollars_change, dollars_up
+from pubplan.text import split_changes
 from pubplan.workload import Int64Array
 
-MAX_CELLS = 2**22
-"""Up to so many pairs of an old and a new VM, VMs are matched as well as possible; beyond, greedily."""
+MAX_MATCHED_PAIRS = 2**22
+"""Up to this many pairs of an old and a new VM, VMs are matched as well as possible; beyond, greedily."""
 
-_PARTS = {"vms": "vm_cost", "incoming": "incoming_cost", "outgoing": "outgoing_cost", "total": "cost"}
+_PART_LABELS = {"vm_cost": "  VMs", "incoming_cost": "  bytes in", "outgoing_cost": "  bytes out"}
+_COST_COLUMNS = {"vms": "vm_cost", "incoming": "incoming_cost", "outgoing": "outgoing_cost", "total": "cost"}
 
 
 def compare_fleets(old: Plan, new: Plan) -> Explanation | None:
@@ -42,7 +43,7 @@ def compare_fleets(old: Plan, new: Plan) -> Explanation | None:
                 "new": after[name] / MICROS,
                 "change": (after[name] - before[name]) / MICROS,
             }
-            for part, name in _PARTS.items()
+            for part, name in _COST_COLUMNS.items()
         },
         "pairs": _compare_pairs(old, new) if old.record["workload"] == new.record["workload"] else None,
     }
@@ -52,14 +53,9 @@ def compare_fleets(old: Plan, new: Plan) -> Explanation | None:
 def _sentences(facts: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     fleets = [f"{fleet['vms']:,} x {fleet['type']}" for fleet in (before, after)]
     lines = [f"fleet: {fleets[0]} -> {fleets[1]}"] if fleets[0] != fleets[1] else [f"fleet: {fleets[0]}, as before"]
-    for told, name in (
-        ("cost", "cost"),
-        ("  VMs", "vm_cost"),
-        ("  bytes in", "incoming_cost"),
-        ("  bytes out", "outgoing_cost"),
-    ):
-        change = dollars_change(before[name], after[name])
-        lines.append(f"{told}: {dollars_up(before[name])} -> {dollars_up(after[name])} ({change})")
+    *parts, together = split_changes(*([fleet[name] for name in _PART_LABELS] for fleet in (before, after)))
+    for label, (old, new, change) in zip(("cost", *_PART_LABELS.values()), (together, *parts), strict=True):
+        lines.append(f"{label}: {old} -> {new} ({change})")
     pairs = facts["pairs"]
     if pairs is None:
         return [*lines, "pairs: not compared, the plans are for different workloads"]
@@ -112,16 +108,16 @@ def _best_match(overlaps: dict[int, int], num_old: int, num_new: int) -> int:
         return 0
     cells, counts = np.array(list(overlaps)), np.array(list(overlaps.values()))
     rows, columns = np.divmod(cells, max(1, num_new))
-    if num_old * num_new <= MAX_CELLS:
+    if num_old * num_new <= MAX_MATCHED_PAIRS:
         from scipy.optimize import linear_sum_assignment
 
         table = np.zeros((num_old, num_new), dtype=np.int64)
         table[rows, columns] = counts
         return int(table[linear_sum_assignment(table, maximize=True)].sum())
     kept, used = 0, (np.zeros(num_old, dtype=bool), np.zeros(num_new, dtype=bool))
-    for place in np.lexsort((cells, -counts)):
-        row, column = rows[place], columns[place]
+    for cell in np.lexsort((cells, -counts)):
+        row, column = rows[cell], columns[cell]
         if not used[0][row] and not used[1][column]:
             used[0][row] = used[1][column] = True
-            kept += int(counts[place])
+            kept += int(counts[cell])
     return kept

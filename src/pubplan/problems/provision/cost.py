@@ -1,6 +1,6 @@
 """What a fleet costs, and what no fleet with at least some traffic can cost less than.
 
-For methods and bounds; ``verify`` has arithmetic of its own.
+For methods and bounds; ``verify`` has separate arithmetic.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +12,12 @@ import pyarrow as pa
 
 from pubplan.engine import MAX_INT64, block_range
 from pubplan.errors import Infeasible, InputError, Reason
-from pubplan.planning import BlockTable, Draft, Exact
+from pubplan.planning import BlockTable, Certificate, Draft, Exact, tightest
 from pubplan.problems.provision.catalogue import MICROS, VmType
 from pubplan.problems.provision.cost import fleet_costs
 from pubplan.problems.provision.packing import Packing, placer, total_cost
 from pubplan.problems.provision.plan import (
+    BUDGET,
     PLACEMENTS,
     PLACEMENTS_SCHEMA,
     SPLITS,
@@ -24,9 +26,11 @@ from pubplan.problems.provision.plan import (
     TYPES_SCHEMA,
     VMS,
     VMS_SCHEMA,
+    undecided_budget,
 )
 from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import Selection
+from pubplan.text import counted, dollars_down, traffic
 from pubplan.workload import Int32Array, Int64Array
 
 if TYPE_CHECKING:
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fleet:
-    """What was found for one VM type: a packing of a selection, or why there is none."""
+    """The fleet of one VM type: a packing of a selection, or why there is none."""
 
     vm_type: VmType
     selection: Selection | None = None
@@ -43,20 +47,26 @@ class Fleet:
     refusals: tuple[Reason, ...] = ()
 
 
-def draft_of(problem: Problem, fleets: Sequence[Fleet], stage1: str, spark: SparkSession | None) -> Draft:
-    """A draft of the cheapest fleet, with the others beside it; says so if its pairs are not those of ``stage1``.
+@dataclass(frozen=True)
+class FleetDraft(Draft):
+    """A draft of a fleet. ``selection`` has its pairs, from which bounds can take prices; it is not written."""
+
+    selection: Selection | None = None
+
+
+def draft_of(problem: Problem, fleets: Sequence[Fleet], stage1: str, spark: SparkSession | None) -> FleetDraft:
+    """A draft of the cheapest fleet, with a row for each of the others; says so if its pairs are not those of
+    ``stage1``.
 
     Raises:
-        Infeasible: no VM type can satisfy everybody.
+        Infeasible: no VM type can satisfy every subscriber.
         InputError: a fleet costs more than can be written.
     """
     feasible = [(fleet, fleet.selection, fleet.packing) for fleet in fleets if fleet.packing and fleet.selection]
     if not feasible:
         refusals = [reason for fleet in fleets for reason in fleet.refusals]
-        raise Infeasible("No VM type can satisfy everybody.", refusals)
-    best, selection, packing = min(
-        ((fleet, chosen, packed) for fleet, chosen, packed in feasible), key=lambda found: total_cost(problem, found[2])
-    )
+        raise Infeasible("No VM type can satisfy every subscriber.", refusals)
+    best, selection, packing = min(feasible, key=lambda candidate: total_cost(problem, candidate[2]))
     _check_costs(problem, [packed for _, _, packed in feasible])
     cost = total_cost(problem, packing)
     decisions = {
@@ -66,7 +76,7 @@ def draft_of(problem: Problem, fleets: Sequence[Fleet], stage1: str, spark: Spar
         TYPES: pa.Table.from_pylist([_type(problem, fleet, best) for fleet in fleets], schema=TYPES_SCHEMA),
     }
     reasons = (*_binding(problem, packing), *_notes(problem, selection, stage1))
-    return Draft(decisions, Exact(cost, MICROS), reasons=reasons, aside=selection)
+    return FleetDraft(decisions, Exact(cost, MICROS), reasons=reasons, selection=selection)
 
 
 def _check_costs(problem: Problem, packings: Sequence[Packing]) -> None:
@@ -80,17 +90,17 @@ def _check_costs(problem: Problem, packings: Sequence[Packing]) -> None:
 
 
 def _placements(problem: Problem, packing: Packing, selection: Selection, spark: SparkSession | None) -> BlockTable:
-    place, num_subscribers = placer(problem, packing, selection, spark), problem.workload.counts.subscribers
+    read, num_subscribers = placer(problem, packing, selection, spark), problem.workload.counts.subscribers
 
     def make(block: int) -> pa.Table:
-        pairs, vms = place(block)
+        pairs, vms = read(block)
         first, last = block_range(block, num_subscribers)
         offsets = np.zeros(last - first + 1, dtype=np.int32)
         np.cumsum(pairs.lengths, out=offsets[1:])
         lists = [_lists(offsets, values) for values in (pairs.topics, vms)]
         return pa.Table.from_arrays([np.arange(first, last), *lists], schema=PLACEMENTS_SCHEMA)
 
-    return BlockTable(len(problem.workload.interests_blocks), make)
+    return BlockTable(problem.workload.num_blocks, make)
 
 
 def _lists(offsets: Int32Array, values: Int32Array) -> pa.ListArray:
@@ -151,19 +161,60 @@ def _binding(problem: Problem, packing: Packing) -> tuple[Reason, ...]:
     if packing.num_vms == 0:
         return ()
     used, fewer = packing.incoming + packing.outgoing, packing.num_vms - 1
-    have = fewer * problem.limit(packing.vm_type)
+    have, vms = fewer * problem.limit(packing.vm_type), counted(fewer, "VM")
     if have >= used:
-        return (Reason("bytes per VM", used, have, f"{fewer} VMs could carry this if it were packed without gaps"),)
-    return (Reason("bytes per VM", used, have, f"what {fewer} VMs carry"),)
+        sentence = f"{vms} could carry the {traffic(used)} if they were packed without gaps"
+    elif fewer:
+        sentence = f"{vms} {'carries' if fewer == 1 else 'carry'} {traffic(have)}; {traffic(used)} are needed"
+    else:
+        sentence = f"one VM is needed to carry {traffic(used)}"
+    return (Reason("bytes per VM", used, have, vms, sentence),)
 
 
 def _notes(problem: Problem, selection: Selection, stage1: str) -> tuple[Reason, ...]:
     """Where the pairs are not what the method's name promises."""
-    found = []
+    notes = []
     if selection.name != stage1:
-        found.append(Reason("pairs chosen by", stage1, selection.name, "which came cheaper once packed"))
-    if selection.inexact:
-        everybody = problem.workload.counts.subscribers
-        where = "others, with too many topics for their threshold, have greedy ones"
-        found.append(Reason("covers of least cost", everybody, everybody - selection.inexact, where))
-    return tuple(found)
+        sentence = f"the pairs are those of {selection.name}, which cost less once packed than those of {stage1}"
+        notes.append(Reason("pairs chosen by", stage1, selection.name, "", sentence))
+    if selection.num_inexact:
+        all_subscribers = problem.workload.counts.subscribers
+        sentence = (
+            f"{selection.num_inexact:,} of {counted(all_subscribers, 'subscriber')} have too many topics for their "
+            "threshold to find a cover of least cost; theirs is greedy"
+        )
+        exact = all_subscribers - selection.num_inexact
+        notes.append(Reason("covers of least cost", all_subscribers, exact, "", sentence))
+    return tuple(notes)
+
+
+def within_budget(problem: Problem, draft: FleetDraft, certificates: tuple[Certificate, ...]) -> FleetDraft:
+    """Refuse what no plan can do for the budget; say so where that is not decided.
+
+    Raises:
+        Infeasible: a bound is above the budget.
+    """
+    if problem.budget_micros is None:
+        return draft
+    bound = tightest({certificate.name: certificate.bound for certificate in certificates}, "min")
+    if bound is not None and bound.value > problem.budget_micros:
+        raise Infeasible(
+            f"No: no plan costs less than {dollars_down(bound.value)}, and the budget is "
+            f"{dollars_down(problem.budget_micros)}.",
+            [
+                Reason(
+                    BUDGET,
+                    float(bound),
+                    problem.budget_micros / problem.scale,
+                    "",
+                    _above(bound, problem.budget_micros),
+                )
+            ],
+        )
+    undecided = undecided_budget(draft.claimed, problem.budget_micros)
+    return replace(draft, reasons=(*draft.reasons, *undecided))
+
+
+def _above(bound: Exact, budget_micros: int) -> str:
+    excess = math.ceil(bound.fraction * MICROS) - budget_micros
+    return f"even the cheapest plan is above the budget by {dollars_down(excess)} or more"

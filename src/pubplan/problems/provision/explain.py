@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pubplan.planning import Explanation, Plan, cheapest_cover
 from pubplan.problems.provision.catalogue import BYTES_PER_GB, MICROS
 from pubplan.problems.provision.plan import SPLITS, SPLITS_SCHEMA, VMS, VMS_SCHEMA, chosen_type, placed_pairs
 from pubplan.problems.provision.problem import Problem
-from pubplan.problems.provision.words import counted, dollars_up, traffic
+from pubplan.text import counted, dollars_up, listed, traffic
 from pubplan.workload import Int64Array
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def explain_vm(problem: Problem, plan: Plan, name: str, spark: SparkSession | No
     row = vms.slice(number, 1).to_pylist()[0]
     limit = int(chosen_type(plan)["limit"])
     topics, pairs = _topics_on(problem, plan, number, spark)
-    carried = (pairs + 1) * problem.streams[topics]
+    carried = (pairs + 1) * problem.instance.streams[topics]
     split = _other_homes(splits.to_pylist(), number)
     elsewhere = np.array([topic in split for topic in topics.tolist()], dtype=bool)
     names = problem.workload.topics("topic_id")["topic_id"]
@@ -52,12 +53,12 @@ def explain_vm(problem: Problem, plan: Plan, name: str, spark: SparkSession | No
         "rent_per_gb": row["price"] / MICROS / (row["used"] / BYTES_PER_GB) if row["used"] else None,
         "biggest": [
             {
-                "topic": names[int(topics[place])].as_py(),
-                "pairs": int(pairs[place]),
-                "bytes": int(carried[place]),
-                "other_vms": split.get(int(topics[place]), []),
+                "topic": names[int(topics[position])].as_py(),
+                "pairs": int(pairs[position]),
+                "bytes": int(carried[position]),
+                "other_vms": split.get(int(topics[position]), []),
             }
-            for place in biggest
+            for position in biggest
         ],
         "splits": [
             {"topic": names[int(topic)].as_py(), "pairs": int(count), "other_vms": split[int(topic)]}
@@ -65,7 +66,7 @@ def explain_vm(problem: Problem, plan: Plan, name: str, spark: SparkSession | No
         ],
         "removal": {
             "vms": vms.num_rows - 1,
-            "need": row["used"] - exact_sum(problem.streams[topics[elsewhere]]),
+            "need": row["used"] - exact_sum(problem.instance.streams[topics[elsewhere]]),
             "have": (vms.num_rows - 1) * limit - (exact_sum(vms["used"].to_numpy()) - row["used"]),
         },
     }
@@ -81,12 +82,12 @@ def _vm_sentences(facts: dict[str, Any], price: int) -> list[str]:
     if facts["rent_per_gb"] is not None:
         per_gb = dollars_up(math.ceil(facts["rent_per_gb"] * MICROS))
         lines.append(f"Its rent is {dollars_up(price)}, {per_gb} per GB that it carries.")
-    listed = [f"{topic['topic']} ({traffic(topic['bytes'])})" for topic in facts["biggest"][:5]]
-    if listed:
-        lines.append(f"Its biggest topics are {', '.join(listed)}.")
+    biggest = [f"{topic['topic']} ({traffic(topic['bytes'])})" for topic in facts["biggest"][:5]]
+    if biggest:
+        lines.append(f"Its biggest topics are {', '.join(biggest)}.")
     split = facts["splits"]
     if split:
-        named = ", ".join(topic["topic"] for topic in split[:5]) + (" …" if len(split) > 5 else "")
+        named = listed([topic["topic"] for topic in split], 5)
         lines.append(f"It has a part of {counted(len(split), 'topic')} that other VMs carry too: {named}.")
     removal = facts["removal"]
     if not removal["vms"]:
@@ -109,14 +110,14 @@ def explain_topic(problem: Problem, plan: Plan, topic_id: str, spark: SparkSessi
     """
     topic = problem.workload.topic_number(topic_id)
     fleet = chosen_type(plan)
-    limit, stream = int(fleet["limit"]), int(problem.streams[topic])
+    limit, stream = int(fleet["limit"]), int(problem.instance.streams[topic])
     homes, num_needing = _homes(problem, plan, topic, limit, spark)
     num_pairs = sum(homes.values())
     incoming, outgoing = len(homes) * stream, num_pairs * stream
     pairs_per_vm = limit // stream - 1 if stream else num_pairs
     facts: dict[str, Any] = {
         "topic": topic_id,
-        "rate": int(problem.rates[topic]),
+        "rate": int(problem.instance.rates[topic]),
         "stream": stream,
         "fits": 2 * stream <= limit,
         "limit": limit,
@@ -145,11 +146,10 @@ def _topic_sentences(facts: dict[str, Any]) -> list[str]:
             f"{traffic(facts['limit'])}."
         )
     if not facts["vms"]:
-        return [*lines, "It is sent to nobody: everybody is satisfied without it."]
+        return [*lines, "It is sent to no subscriber: all are satisfied without it."]
     homes = facts["vms"]
-    listed = ", ".join(f"VM {home['vm']} ({home['pairs']:,})" for home in homes[:_SHOWN])
-    more = " …" if len(homes) > _SHOWN else ""
-    lines.append(f"It is sent to {facts['pairs']:,} of them, by {listed}{more}.")
+    senders = listed([f"VM {home['vm']} ({home['pairs']:,})" for home in homes], _SHOWN)
+    lines.append(f"It is sent to {facts['pairs']:,} of them, by {senders}.")
     if len(homes) > 1:
         lines.append(_why_split(facts))
     paid = [math.ceil(facts[f"{way}_cost"] * MICROS) for way in ("incoming", "outgoing")]
@@ -161,7 +161,7 @@ def _topic_sentences(facts: dict[str, Any]) -> list[str]:
     if needing:
         lines.append(f"{counted(needing, 'subscriber')} cannot do without it: every plan with this VM type carries it.")
     else:
-        lines.append("Nobody needs it: everybody who wants it could be satisfied by other topics.")
+        lines.append("No subscriber needs it: all who want it could be satisfied by other topics.")
     return lines
 
 
@@ -188,26 +188,26 @@ def explain_subscriber(
     Raises:
         InputError: there is no such subscriber.
     """
-    block, row = problem.workload.subscriber_place(subscriber_id, spark)
-    rows = problem.rows().read(block)
+    block, row = problem.workload.find_subscriber(subscriber_id, spark)
+    rows = problem.instance.reader().read(block)
     wanted = rows.topics[rows.offsets[row] : rows.offsets[row + 1]].astype(np.int64)
     needed = int(rows.thresholds[row])
     offsets, topics, vms = placed_pairs(plan, block)
     mine = slice(int(offsets[row]), int(offsets[row + 1]))
     homes = dict(zip(topics[mine].tolist(), vms[mine].tolist(), strict=True))
     sent = np.array(sorted(homes), dtype=np.int64)
-    usable = problem.usable(int(chosen_type(plan)["limit"]))
+    usable = problem.instance.usable(int(chosen_type(plan)["limit"]))
     is_needed = (usable[wanted] > exact_sum(usable[wanted]) - needed) & (needed > 0)
     names = problem.workload.topics("topic_id")["topic_id"]
-    received = exact_sum(problem.rates[sent])
-    listed = [
+    received = exact_sum(problem.instance.rates[sent])
+    topic_facts = [
         {
             "topic": names[int(topic)].as_py(),
-            "rate": int(problem.rates[topic]),
-            "stream": int(problem.streams[topic]),
+            "rate": int(problem.instance.rates[topic]),
+            "stream": int(problem.instance.streams[topic]),
             "vm": homes.get(int(topic)),
             "needed": bool(needs),
-            "fits": bool(usable[topic] == problem.rates[topic]),
+            "fits": bool(usable[topic] == problem.instance.rates[topic]),
         }
         for topic, needs in zip(wanted, is_needed, strict=True)
     ]
@@ -216,8 +216,8 @@ def explain_subscriber(
         "needed": needed,
         "received": received,
         "overshoot": received - needed,
-        "bytes": exact_sum(problem.streams[sent]),
-        "topics": listed,
+        "bytes": exact_sum(problem.instance.streams[sent]),
+        "topics": topic_facts,
         "least": _least(problem, names, wanted[usable[wanted] > 0], sent, needed, wanted[is_needed]),
     }
     return Explanation(facts, tuple(_subscriber_sentences(facts)))
@@ -235,17 +235,18 @@ def _least(
 
     With many topics: nothing is below the need in events of one size, or below the topics it cannot do without.
     """
-    current = exact_sum(problem.streams[sent])
-    places, is_least = np.zeros(0, np.int64), True
+    instance = problem.instance
+    current = exact_sum(instance.streams[sent])
+    positions, is_least = np.zeros(0, np.int64), True
     if needed > 0:
-        found, is_least = cheapest_cover(problem.rates[candidates], problem.streams[candidates], needed)
-        places = places if found is None else found
-    way = candidates[places]
-    least = exact_sum(problem.streams[way])
+        cover, is_least = cheapest_cover(instance.rates[candidates], instance.streams[candidates], needed)
+        positions = positions if cover is None else cover
+    way = candidates[positions]
+    least = exact_sum(instance.streams[way])
     if least < current or is_least:
         verdict: bool | None = least >= current
     else:
-        is_tight = problem.size is not None and current == needed * problem.size
+        is_tight = instance.common_size is not None and current == needed * instance.common_size
         verdict = True if is_tight or np.array_equal(sent, mandatory) else None
     return {
         "is_sent": verdict,
@@ -263,8 +264,8 @@ def _subscriber_sentences(facts: dict[str, Any]) -> list[str]:
         f"{len(sent):,} of its {counted(len(facts['topics']), 'topic')}."
     ]
     if sent:
-        told = _some(sent, lambda topic: f" ({topic['rate']:,}) by VM {topic['vm']}")
-        lines.append(f"It is sent {told}.")
+        named = _some(sent, lambda topic: f" ({topic['rate']:,}) by VM {topic['vm']}")
+        lines.append(f"It is sent {named}.")
     needed = [topic for topic in facts["topics"] if topic["needed"]]
     if needed:
         lines.append(f"It cannot do without {_some(needed)}.")
@@ -275,18 +276,18 @@ def _subscriber_sentences(facts: dict[str, Any]) -> list[str]:
         lines.append("No choice of its topics takes less traffic.")
     else:
         kind = "The least that would do is" if least["is_proven"] else "Less would do:"
-        named = ", ".join(least["topics"][:5]) + (" …" if len(least["topics"]) > 5 else "")
+        named = listed(least["topics"], 5)
         lines.append(f"{kind} {traffic(least['bytes'])}, from {named}; what it is sent can spare streams into VMs.")
     unsent = [topic for topic in facts["topics"] if topic["vm"] is None]
     if unsent:
-        told = _some(unsent, lambda topic: f" ({topic['rate']:,}{'' if topic['fits'] else ', fits no VM'})")
-        lines.append(f"It is not sent {told}.")
+        named = _some(unsent, lambda topic: f" ({topic['rate']:,}{'' if topic['fits'] else ', fits no VM'})")
+        lines.append(f"It is not sent {named}.")
     return lines
 
 
-def _some(topics: list[dict[str, Any]], told: Any = lambda topic: "") -> str:
-    listed = ", ".join(f"{topic['topic']}{told(topic)}" for topic in topics[:_SHOWN])
-    return listed if len(topics) <= _SHOWN else f"{listed} and {len(topics) - _SHOWN:,} more"
+def _some(topics: list[dict[str, Any]], detail: Callable[[dict[str, Any]], str] = lambda topic: "") -> str:
+    """The first topics, each with a detail, and how many more there are."""
+    return listed([f"{topic['topic']}{detail(topic)}" for topic in topics], _SHOWN)
 
 
 def _topics_on(problem: Problem, plan: Plan, vm: int, spark: SparkSession | None) -> tuple[Int64Array, Int64Array]:
@@ -297,17 +298,17 @@ def _topics_on(problem: Problem, plan: Plan, vm: int, spark: SparkSession | None
         return np.unique(topics[vms == vm], return_counts=True)
 
     total = np.zeros(problem.workload.counts.topics, dtype=np.int64)
-    for topics, pairs in map_blocks(count, len(problem.workload.interests_blocks), spark):
+    for topics, pairs in map_blocks(count, problem.workload.num_blocks, spark):
         total[topics] += pairs
-    found = np.flatnonzero(total)
-    return found, total[found]
+    carried = np.flatnonzero(total)
+    return carried, total[carried]
 
 
 def _homes(
     problem: Problem, plan: Plan, topic: int, limit: int, spark: SparkSession | None
 ) -> tuple[dict[int, int], int]:
     """The VMs of a topic with its pairs on each, and how many subscribers cannot do without it."""
-    reader, usable = problem.rows(), problem.usable(limit)
+    reader, usable = problem.instance.reader(), problem.instance.usable(limit)
 
     def look(block: int) -> tuple[Int64Array, Int64Array, int]:
         rows = reader.read(block)
@@ -320,7 +321,7 @@ def _homes(
 
     homes: dict[int, int] = {}
     num_needing = 0
-    for vms, pairs, needing in map_blocks(look, len(problem.workload.interests_blocks), spark):
+    for vms, pairs, needing in map_blocks(look, problem.workload.num_blocks, spark):
         num_needing += needing
         for vm, count in zip(vms.tolist(), pairs.tolist(), strict=True):
             homes[vm] = homes.get(vm, 0) + count

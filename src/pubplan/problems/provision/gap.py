@@ -1,6 +1,6 @@
 """Where a plan's distance to its bound comes from: more VMs, more bytes in, more bytes out.
 
-A bound is one number. What it allows for is found by turning the cost around, with the prices of the plan's VM type:
+A bound is one number. What it allows for follows from turning the cost around, with the prices of the plan's VM type:
 the bytes sent, from the bound on outgoing traffic; then the bytes received and the VMs, from the tightest bound.
 """
 
@@ -20,7 +20,7 @@ _OUTGOING = ("outgoing", "paper")  # bounds on outgoing traffic alone, the bette
 
 
 @dataclass(frozen=True)
-class GapParts:
+class GapBreakdown:
     """Micro-dollars: the bound, and what the plan pays above it. Together they are the plan's cost."""
 
     bound: int
@@ -29,7 +29,7 @@ class GapParts:
     outgoing: int
 
 
-def gap_parts(plan: Plan) -> GapParts | None:
+def gap_breakdown(plan: Plan) -> GapBreakdown | None:
     """What the plan pays above its tightest bound, and for what; None without a bound.
 
     Where the bound is of another VM type than the plan, what that type saves counts as VMs.
@@ -48,7 +48,7 @@ def gap_parts(plan: Plan) -> GapParts | None:
     gap = chosen["cost"] - tightest
     outgoing = min(gap, max(0, chosen["outgoing_cost"] - math.ceil(allowed.sent_cost(sent))))
     incoming = min(gap - outgoing, max(0, chosen["incoming_cost"] - math.ceil(allowed.received_cost(received))))
-    return GapParts(tightest, gap - outgoing - incoming, incoming, outgoing)
+    return GapBreakdown(tightest, gap - outgoing - incoming, incoming, outgoing)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class _Allowed:
         return exact_transfer_cost(tariff.incoming, tariff.period_seconds, Fraction(num_bytes), self.seconds)
 
     def bytes_for(self, cost: int, *, received: bool, sent: int = 0) -> int:
-        """The least bytes, received beside ``sent`` or sent alone, that cost at least ``cost`` with their VMs."""
+        """The least bytes, received with ``sent`` or sent alone, that cost at least ``cost`` with their VMs."""
 
         def costs(num_bytes: int) -> Fraction:
             total = sent + num_bytes if received else num_bytes

@@ -13,8 +13,10 @@ from pubplan.engine import exact_dot, exact_sum, map_blocks, stage
 from pubplan.planning import NoParameters
 from pubplan.problems.provision.catalogue import BYTES_PER_GB, VmType
 from pubplan.problems.provision.cost import fleet_costs
-from pubplan.problems.provision.kernels import place_pairs
-from pubplan.problems.provision.problem import MAX_TRAFFIC, Problem
+from pubplan.problems.provision.instance import MAX_TRAFFIC
+from pubplan.problems.provision.kernels.packing import Portions
+from pubplan.problems.provision.kernels.placing import SPLIT, SplitTopics, place_pairs
+from pubplan.problems.provision.problem import Problem
 from pubplan.problems.provision.selection import Pairs, Selection
 from pubplan.workload import Int32Array, Int64Array
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 class Packing:
     """A fleet of one VM type: ``topics[i]`` has ``pairs[i]`` pairs on VM ``vms[i]``.
 
-    Sorted by topic and VM. The pairs of a topic fill its VMs in this order, unless ``placed`` knows the VMs of a
+    Sorted by topic and VM. The pairs of a topic fill its VMs in this order, unless ``placed`` gives the VMs of a
     block's pairs.
     """
 
@@ -47,7 +49,7 @@ class Packing:
         return exact_dot(self.pairs, self.streams[self.topics])
 
     def by_vm(self, values: Int64Array) -> Int64Array:
-        """Sums of a value of each part."""
+        """The sum over each VM of a value of every portion."""
         sums = np.zeros(self.num_vms, dtype=np.int64)
         np.add.at(sums, self.vms, values)
         return sums
@@ -58,43 +60,45 @@ class Stage2:
     """A way to pack pairs.
 
     Attributes:
-        pack: takes the problem, a VM type, pairs, the method's parameters, the seed and a Spark session or None.
+        pack: takes the problem, a VM type, a selection whose topics fit a VM of that type, the stage's parameters, the
+            seed and a Spark session or None. Every pair of the selection is on one VM, and no VM is above its limit.
+        summary: how it packs, to follow "packs".
     """
 
     name: str
     pack: Callable[[Problem, VmType, Selection, Any, int, SparkSession | None], Packing]
-    told: str
+    summary: str
     complexity: str
     parameters: type = NoParameters
 
 
-def packing_of(problem: Problem, vm_type: VmType, parts: Int64Array) -> Packing:
-    """From a table of topic, VM and pairs; VMs without pairs are not rented."""
+def packing_of(problem: Problem, vm_type: VmType, portions: Portions) -> Packing:
+    """From portions in any order, several of one topic and VM among them; VMs without pairs are not rented."""
     num_topics = problem.workload.counts.topics
-    is_used = np.zeros(int(parts[:, 1].max(initial=-1)) + 1, dtype=bool)
-    is_used[parts[:, 1]] = True
-    topics, vms, pairs = parts[:, 0], (np.cumsum(is_used) - 1)[parts[:, 1]], parts[:, 2]
+    is_used = np.zeros(int(portions.vms.max(initial=-1)) + 1, dtype=bool)
+    is_used[portions.vms] = True
+    topics, vms, pairs = portions.topics, (np.cumsum(is_used) - 1)[portions.vms], portions.pairs
     num_vms = int(is_used.sum())
     is_alone = np.bincount(topics, minlength=num_topics)[topics] == 1
-    keys, places = np.unique(topics[~is_alone] * max(1, num_vms) + vms[~is_alone], return_inverse=True)
+    keys, positions = np.unique(topics[~is_alone] * max(1, num_vms) + vms[~is_alone], return_inverse=True)
     counts = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(counts, places, pairs[~is_alone])
+    np.add.at(counts, positions, pairs[~is_alone])
     split, split_vms = np.divmod(keys, max(1, num_vms))
-    # The parts of topics on one VM, then those of the others, into the order of topics.
+    # The portions of topics on one VM, then those of the others, into the order of topics.
     sizes = np.bincount(split, minlength=num_topics)
     sizes[topics[is_alone]] = 1
     starts = np.cumsum(sizes) - sizes
-    found = np.empty((3, int(sizes.sum())), dtype=np.int64)
-    found[:, starts[topics[is_alone]]] = topics[is_alone], vms[is_alone], pairs[is_alone]
-    found[:, starts[split] + np.arange(len(split)) - np.searchsorted(split, split)] = split, split_vms, counts
-    return Packing(vm_type, num_vms, found[0], found[1], found[2], problem.streams)
+    ordered = np.empty((3, int(sizes.sum())), dtype=np.int64)
+    ordered[:, starts[topics[is_alone]]] = topics[is_alone], vms[is_alone], pairs[is_alone]
+    ordered[:, starts[split] + np.arange(len(split)) - np.searchsorted(split, split)] = split, split_vms, counts
+    return Packing(vm_type, num_vms, ordered[0], ordered[1], ordered[2], problem.instance.streams)
 
 
 def least_cost(problem: Problem, vm_type: VmType, selection: Selection) -> int:
     """What no packing of a selection is below: every stream flows in once, and VMs are full."""
     topics = np.flatnonzero(selection.counts)
-    incoming = exact_sum(problem.streams[topics])
-    outgoing = exact_dot(selection.counts[topics], problem.streams[topics])
+    incoming = exact_sum(problem.instance.streams[topics])
+    outgoing = exact_dot(selection.counts[topics], problem.instance.streams[topics])
     num_vms = max(int(len(topics) > 0), -(-(incoming + outgoing) // problem.limit(vm_type)))
     return sum(fleet_costs(problem, vm_type, num_vms, incoming, outgoing))
 
@@ -122,40 +126,40 @@ def placer(
     """The pairs of a block with their VMs.
 
     A topic on one VM needs no more than that; the pairs of a split one fill its VMs in order of subscriber, so a first
-    pass counts them by block.
+    scan counts them by block.
     """
     if packing.placed is not None:
         read, placed = selection.read, packing.placed
         return lambda block: (read(block), placed(block))
     num_topics = problem.workload.counts.topics
-    parts_of = np.bincount(packing.topics, minlength=num_topics)
-    homes = np.full(num_topics, -1, dtype=np.int32)
-    is_alone = parts_of[packing.topics] == 1
-    homes[packing.topics[is_alone]] = packing.vms[is_alone]
-    split = np.flatnonzero(parts_of > 1)
-    split_numbers = np.full(num_topics, -1, dtype=np.int32)
-    split_numbers[split] = np.arange(len(split), dtype=np.int32)
-    offsets = np.concatenate([[0], np.cumsum(parts_of[split])]).astype(np.int64)
+    num_portions = np.bincount(packing.topics, minlength=num_topics)
+    is_alone = num_portions[packing.topics] == 1
+    only_vms = np.full(num_topics, SPLIT, dtype=np.int32)
+    only_vms[packing.topics[is_alone]] = packing.vms[is_alone]
+    split = np.flatnonzero(num_portions > 1)
+    numbers = np.full(num_topics, -1, dtype=np.int32)
+    numbers[split] = np.arange(len(split), dtype=np.int32)
+    offsets = np.concatenate([[0], np.cumsum(num_portions[split])]).astype(np.int64)
     pairs = packing.pairs[~is_alone]
-    ends = np.cumsum(pairs) - np.repeat((np.cumsum(pairs) - pairs)[offsets[:-1]], parts_of[split])
-    vms = packing.vms[~is_alone].astype(np.int32)
-    ranks = _ranks(problem, selection, split_numbers, len(split), spark)
+    ends = np.cumsum(pairs) - np.repeat((np.cumsum(pairs) - pairs)[offsets[:-1]], num_portions[split])
+    split_topics = SplitTopics(numbers, offsets, ends, packing.vms[~is_alone].astype(np.int32))
+    ranks = _ranks(problem, selection, numbers, len(split), spark)
     read = selection.read
 
-    def place(block: int) -> tuple[Pairs, Int32Array]:
-        found = read(block)
-        chosen = np.empty(len(found.topics), dtype=np.int32)
-        place_pairs(found.topics, homes, split_numbers, offsets, ends, vms, ranks[block].copy(), chosen)
-        return found, chosen
+    def placed_pairs(block: int) -> tuple[Pairs, Int32Array]:
+        chosen = read(block)
+        vms = np.empty(len(chosen.topics), dtype=np.int32)
+        place_pairs(chosen.topics, only_vms, split_topics, ranks[block].copy(), vms)
+        return chosen, vms
 
-    return place
+    return placed_pairs
 
 
 def _ranks(
     problem: Problem, selection: Selection, split_numbers: Int32Array, num_split: int, spark: SparkSession | None
 ) -> Int64Array:
     """For each block, how many pairs of each split topic come before it."""
-    num_blocks = len(problem.workload.interests_blocks)
+    num_blocks = problem.workload.num_blocks
     if num_split == 0:
         return np.zeros((num_blocks, 0), dtype=np.int64)
     read = selection.read

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from pubplan.errors import Infeasible, InputError, Reason
-from pubplan.planning import Certificate, Draft, Exact, Plan, tightest
+from pubplan.errors import InputError, Reason
+from pubplan.planning import Exact, Plan
 from pubplan.problems.provision.catalogue import MICROS
-from pubplan.problems.provision.problem import Problem
-from pubplan.problems.provision.words import dollars_down
-from pubplan.workload import Int32Array, Int64Array, topic_lists
+from pubplan.text import dollars_down, dollars_up
+from pubplan.workload import Int32Array, Int64Array, list_column
 
 PLACEMENTS, VMS, SPLITS, TYPES = "placements", "vms", "splits", "types"
 
@@ -60,10 +59,13 @@ TYPES_SCHEMA = pa.schema(
 )
 """What the fleet of each VM type takes and costs (bytes and micro-dollars), or why there is none."""
 
+COST_PARTS = ("vm_cost", "incoming_cost", "outgoing_cost")
+"""The columns that add up to ``cost``."""
+
 PRICES_TOPICS, CHARGED = "topics", "charged"
 
-PRICES_SCHEMA = pa.schema([("topic", pa.int32()), ("charged", pa.int64()), ("everybody", pa.int64())])
-"""Evidence of the bound ``prices``: by topic, what those pay who share its stream, and what everybody else pays."""
+PRICES_SCHEMA = pa.schema([("topic", pa.int32()), ("price_if_charged", pa.int64()), ("price_otherwise", pa.int64())])
+"""Evidence of the bound ``prices``: by topic, what a subscriber pays who shares its stream, and what any other pays."""
 
 CHARGED_SCHEMA = pa.schema([("topics", _LIST)])
 """Evidence of the bound ``prices``: for every subscriber the topics whose stream it shares, in blocks."""
@@ -88,34 +90,19 @@ def placed_pairs(plan: Plan, block: int) -> tuple[Int64Array, Int32Array, Int32A
         InputError: the table is damaged.
     """
     table = plan.decisions_block(PLACEMENTS, block, PLACEMENTS_SCHEMA)
-    offsets, topics = topic_lists(table)
-    vm_offsets, vms = topic_lists(table.select(["vms"]).rename_columns(["topics"]))
+    offsets, topics = list_column(table, "topics")
+    vm_offsets, vms = list_column(table, "vms")
     if not np.array_equal(offsets, vm_offsets):
         raise InputError(f"{plan.path}: the decisions '{PLACEMENTS}' are damaged; topics and VMs are not as many.")
     return offsets, topics, vms
-
-
-def within_budget(problem: Problem, draft: Draft, certificates: tuple[Certificate, ...]) -> Draft:
-    """Refuse what no plan can do for the budget; say so where that is not decided.
-
-    Raises:
-        Infeasible: a bound is above the budget.
-    """
-    if problem.budget_micros is None:
-        return draft
-    bound = tightest({certificate.name: certificate.bound for certificate in certificates}, "min")
-    if bound is not None and bound.value > problem.budget_micros:
-        raise Infeasible(
-            f"No: no plan costs less than {dollars_down(bound.value)}, and the budget is "
-            f"{dollars_down(problem.budget_micros)}.",
-            [Reason(BUDGET, float(bound), problem.budget_micros / problem.scale, "what no plan can be below")],
-        )
-    undecided = undecided_budget(draft.claimed, problem.budget_micros)
-    return replace(draft, reasons=(*draft.reasons, *undecided))
 
 
 def undecided_budget(cost: Exact, budget_micros: int | None) -> tuple[Reason, ...]:
     """What a plan says of a budget that it exceeds while no bound does; nothing if it keeps it."""
     if budget_micros is None or cost.fraction <= Fraction(budget_micros, MICROS):
         return ()
-    return (Reason(BUDGET, float(cost), budget_micros / MICROS, "undecided: no bound is above it"),)
+    sentence = (
+        f"the plan costs {dollars_up(math.ceil(cost.fraction * MICROS))}, and the budget is "
+        f"{dollars_down(budget_micros)}; whether a plan can keep it is undecided, as no bound is above it"
+    )
+    return (Reason(BUDGET, float(cost), budget_micros / MICROS, "undecided", sentence),)

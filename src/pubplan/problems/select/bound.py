@@ -30,11 +30,13 @@ import pyarrow as pa
 
 from pubplan.engine import Store, block_range, exact_sum, map_blocks, open_store, stage
 from pubplan.kernels import row_positive_minima
-from pubplan.planning import BlockTable, Certificate, Exact
-from pubplan.problems.select.kernels import UNIT, cut_price, lagrangian_pass
+from pubplan.planning import BlockTable, Exact
+from pubplan.problems.select.draft import CurveCertificate
+from pubplan.problems.select.kernels.dual import MULTIPLIER_SCALE, cut_price, lagrangian_pass
+from pubplan.problems.select.kernels.values import FIXED_POINT_ONE
 from pubplan.problems.select.plan import MULTIPLIERS, MULTIPLIERS_SCHEMA
-from pubplan.problems.select.problem import FULL, Problem
-from pubplan.workload import MAX_THRESHOLD, Int64Array, RowReader
+from pubplan.problems.select.problem import Problem
+from pubplan.workload import Int64Array, SubscriberReader
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
@@ -43,22 +45,29 @@ FloatArray = npt.NDArray[np.float64]
 
 MAX_STEPS = 30
 MOMENTUM = 0.6
-PATIENCE = 6
-SHRINK = 0.7
-GROUPS = 16
-SAMPLED_ROWS = 1 << 13
+"""The part of the last direction that the next one keeps."""
 
-_SAFE = 1 + 1e-9
+PATIENCE = 6
+"""After this many steps without progress, steps become shorter by STEP_FACTOR."""
+
+STEP_FACTOR = 0.7
+MAX_GROUPS = 16
+"""Blocks are evaluated in at most this many groups, whose payments are added up."""
+
+SAMPLED_SUBSCRIBERS = 1 << 13
+"""The first price is chosen on about this many subscribers."""
+
+_FLOAT_MARGIN = 1 + 1e-9
 """Covers the float error of a curve."""
 
 
-def paper_bound(problem: Problem, reached: Exact, spark: SparkSession | None = None) -> Certificate:
+def paper_bound(problem: Problem, reached: Exact, spark: SparkSession | None = None) -> CurveCertificate:
     """The paper's bound, never more than the total weight.
 
-    The evidence is one item, the first that does not fit: with it, anybody can evaluate the knapsack's dual in one pass
+    The evidence is one item, the first that does not fit: with it, the knapsack's dual can be evaluated in one pass
     without sorting. For F-B3M the bound also covers what fixed point adds to the real objective.
     """
-    reader = problem.rows()
+    reader = problem.instance.reader()
 
     def read(block: int) -> tuple[Int64Array, Int64Array, int]:
         rows = reader.read(block)
@@ -66,37 +75,37 @@ def paper_bound(problem: Problem, reached: Exact, spark: SparkSession | None = N
         row_positive_minima(reader.rates, rows.topics, rows.offsets, smallest)
         needs = np.where(rows.thresholds > 0, np.maximum(rows.thresholds, smallest), 0)
         wanting = np.maximum(rows.thresholds, 1)
-        surplus = np.where(rows.thresholds > 0, -(-FULL // wanting) * wanting - FULL, 0)
+        surplus = np.where(rows.thresholds > 0, -(-FIXED_POINT_ONE // wanting) * wanting - FIXED_POINT_ONE, 0)
         return needs, rows.weights, int(np.dot(surplus.astype(object), rows.weights)) if surplus.any() else 0
 
-    parts = list(map_blocks(read, len(problem.workload.interests_blocks), spark))
+    scans = list(map_blocks(read, problem.workload.num_blocks, spark))
     nothing = np.empty(0, np.int64)
-    needs = np.concatenate([nothing, *(part[0] for part in parts)])
-    weights = np.concatenate([nothing, *(part[1] for part in parts)])
-    excess = sum(part[2] for part in parts) if problem.objective == "fb3m" else 0
+    needs = np.concatenate([nothing, *(scan[0] for scan in scans)])
+    weights = np.concatenate([nothing, *(scan[1] for scan in scans)])
+    excess = sum(scan[2] for scan in scans) if problem.objective == "fb3m" else 0
     curve = _paper_curve(problem, needs, weights, excess)
-    everybody = Exact(problem.total_weight * problem.scale, problem.scale)
+    total = Exact(problem.total_weight * problem.scale, problem.scale)
     cut = _cut_item(needs, weights, problem.capacity_cost)
     if cut is None:
-        return Certificate("paper", everybody, {"cut_need": None, "cut_weight": None}, curve=curve)
+        return CurveCertificate("paper", total, {"cut_need": None, "cut_weight": None}, curve=curve)
     cut_need, cut_weight = cut
     # A weight of w pays at the cut's price when it needs less than w * cut_need / cut_weight.
-    sizes, places = np.unique(weights, return_inverse=True)
+    sizes, inverse = np.unique(weights, return_inverse=True)
     limits = np.array([min(2**63 - 1, -(-int(size) * cut_need // cut_weight)) for size in sizes], dtype=np.int64)
-    pays = needs < limits[places]
+    pays = needs < limits[inverse]
     left = problem.capacity_cost - exact_sum(needs[pays])
     dual = exact_sum(weights[pays]) + Fraction(cut_weight * left, cut_need)
     value = floor(dual)
     if problem.objective == "fb3m":
-        value = max(FULL * (value + 1), ceil(FULL * dual) + excess)
+        value = max(FIXED_POINT_ONE * (value + 1), ceil(FIXED_POINT_ONE * dual) + excess)
     evidence = {"cut_need": cut_need, "cut_weight": cut_weight}
-    return Certificate("paper", Exact(min(value, everybody.value), problem.scale), evidence, curve=curve)
+    return CurveCertificate("paper", Exact(min(value, total.value), problem.scale), evidence, curve=curve)
 
 
 def paper_refusal(problem: Problem) -> str | None:
     if problem.cost is None:
         return None
-    return f"it holds for costs of rate x subscribers, not for the column {problem.cost}."
+    return f"it holds for costs of rate x subscribers, not for {problem.cost}."
 
 
 def _cut_item(needs: Int64Array, weights: Int64Array, capacity: int) -> tuple[int, int] | None:
@@ -120,7 +129,7 @@ def _paper_curve(
 ) -> Callable[[Int64Array], FloatArray]:
     def curve(capacities: Int64Array) -> FloatArray:
         values = _knapsack_curve(weights, needs, capacities)
-        return np.minimum(problem.total_weight, values * _SAFE + excess / FULL)
+        return np.minimum(problem.total_weight, values * _FLOAT_MARGIN + excess / FIXED_POINT_ONE)
 
     return curve
 
@@ -138,8 +147,10 @@ def _knapsack_curve(values: Int64Array, sizes: Int64Array, capacities: Int64Arra
 
 
 @dataclass(frozen=True)
-class _Weighing:
-    """What one pass over all subscribers found: their worth, what they pay each topic, and the length of the step."""
+class _DualEvaluation:
+    """What one pass over all subscribers gives: their worth after payment, what they pay each topic (``prices``), and
+    the squared length of the step, which the next step is scaled by.
+    """
 
     worth: int
     prices: Int64Array
@@ -169,7 +180,7 @@ class _Topics:
         is_first_choice[rank[problem.first_choices]] = True
         return cls(
             rank=rank,
-            events=np.minimum(problem.rates, MAX_THRESHOLD)[order],
+            events=problem.instance.events[order],
             costs=problem.costs[order],
             is_first_choice=is_first_choice,
             candidates=np.flatnonzero(may_be_served).astype(np.int32),
@@ -181,9 +192,9 @@ class _Passes:
     """Passes over all subscribers, with what they leave for each other in a store."""
 
     def __init__(self, problem: Problem, spark: SparkSession | None) -> None:
-        self.num_blocks = len(problem.workload.interests_blocks)
-        self.num_groups = min(self.num_blocks, GROUPS)
-        self.reader: RowReader = problem.rows()
+        self.num_blocks = problem.workload.num_blocks
+        self.num_groups = min(self.num_blocks, MAX_GROUPS)
+        self.reader: SubscriberReader = problem.instance.reader()
         self.topics = _Topics.of(problem)
         self.is_whole = problem.objective == "b3m"
         self.store: Store = open_store(spark)
@@ -200,13 +211,13 @@ class _Passes:
             picked = np.arange(-first % stride, len(lengths), stride)
             offsets = np.concatenate([[0], np.cumsum(lengths[picked])])
             entries = np.arange(offsets[-1]) + np.repeat(rows.offsets[picked] - offsets[:-1], lengths[picked])
-            names = topics.rank[rows.topics[entries]]
-            blank = np.zeros(len(names), dtype=np.float32)
+            ranks = topics.rank[rows.topics[entries]]
+            blank = np.zeros(len(ranks), dtype=np.float32)
             paid = np.zeros(len(topics.events), dtype=np.int64)
             return [
                 lagrangian_pass(
                     offsets,
-                    names,
+                    ranks,
                     topics.events,
                     rows.thresholds[picked],
                     rows.weights[picked],
@@ -214,7 +225,7 @@ class _Passes:
                     blank,
                     0.0,
                     0.0,
-                    _even_multipliers(topics.shares[names], price),
+                    _even_multipliers(topics.shares[ranks], price),
                     blank,
                     blank.copy(),
                     paid,
@@ -224,16 +235,16 @@ class _Passes:
 
         return [sum(map(int, worths)) for worths in zip(*map_blocks(value, self.num_blocks, self.spark), strict=True)]
 
-    def start(self, price: float) -> _Weighing:
+    def start(self, price: float) -> _DualEvaluation:
         """Read the subscribers and let topics share their cost at a price per cost."""
         reader, topics, store = self.reader, self.topics, self.store
 
         def prepare(block: int) -> None:
             rows = reader.read(block)
-            names = topics.rank[rows.topics]
-            blank = np.zeros(len(names), dtype=np.float32)
-            multipliers = _even_multipliers(topics.shares[names], price)
-            store.put(block, offsets=rows.offsets, topics=names, thresholds=rows.thresholds, weights=rows.weights)
+            ranks = topics.rank[rows.topics]
+            blank = np.zeros(len(ranks), dtype=np.float32)
+            multipliers = _even_multipliers(topics.shares[ranks], price)
+            store.put(block, offsets=rows.offsets, topics=ranks, thresholds=rows.thresholds, weights=rows.weights)
             store.put(block, multipliers0=multipliers, direction0=blank, answers0=blank, best=multipliers)
 
         list(map_blocks(prepare, self.num_blocks, self.spark))
@@ -241,22 +252,22 @@ class _Passes:
         served = np.zeros(len(topics.events), dtype=np.float32)
         return self.move(0, served, 0.0, keep=False)
 
-    def move(self, number: int, served: npt.NDArray[np.float32], step: float, *, keep: bool) -> _Weighing:
-        """Move the multipliers by one step, ``keep`` those from before it as the best, and weigh again.
+    def move(self, number: int, served: npt.NDArray[np.float32], step: float, *, keep: bool) -> _DualEvaluation:
+        """Move the multipliers by one step, ``keep`` those from before it as the best, and evaluate again.
 
-        What is read and what is written have different names, so that a task that is run again finds its input.
+        What is read and what is written have different ranks, so that a task that is run again finds its input.
         """
         store, is_whole = self.store, self.is_whole
         num_blocks, num_groups, num_topics = self.num_blocks, self.num_groups, len(self.topics.events)
         now, then = number % 2, (number + 1) % 2
         store.put(0, served=served)  # small tasks: what all of them need is in the store
 
-        def weigh(group: int) -> list[tuple[int, float]]:
+        def evaluate_rows(group: int) -> list[tuple[int, float]]:
             prices = np.zeros(num_topics, dtype=np.int64)
             events, served = store.get(0, "events"), store.get(0, "served")
-            found = []
+            worth_and_length = []
             for block in range(num_blocks * group // num_groups, num_blocks * (group + 1) // num_groups):
-                offsets, names, thresholds, weights, multipliers, direction, answers = (
+                offsets, ranks, thresholds, weights, multipliers, direction, answers = (
                     store.get(block, name)
                     for name in (
                         *("offsets", "topics", "thresholds", "weights"),
@@ -266,10 +277,10 @@ class _Passes:
                 if keep:
                     store.put(block, best=multipliers)
                 moved = [multipliers.copy(), direction.copy(), answers.copy()]
-                found.append(
+                worth_and_length.append(
                     lagrangian_pass(
                         offsets,
-                        names,
+                        ranks,
                         events,
                         thresholds,
                         weights,
@@ -286,13 +297,13 @@ class _Passes:
                 values = zip(("multipliers", "direction", "answers"), moved, strict=True)
                 store.put(block, **{f"{name}{then}": array for name, array in values})
             store.put(group, prices=prices)
-            return found
+            return worth_and_length
 
-        found = [pair for group in map_blocks(weigh, num_groups, self.spark) for pair in group]
+        pairs = [pair for group in map_blocks(evaluate_rows, num_groups, self.spark) for pair in group]
         prices = np.zeros(num_topics, dtype=np.int64)
         for group in range(num_groups):
             prices += store.get(group, "prices")
-        return _Weighing(sum(int(worth) for worth, _ in found), prices, sum(float(length) for _, length in found))
+        return _DualEvaluation(sum(int(worth) for worth, _ in pairs), prices, sum(float(length) for _, length in pairs))
 
     def keep(self, number: int) -> None:
         """Keep the multipliers after ``number`` moves as the best ones."""
@@ -308,11 +319,11 @@ class _Passes:
 
 
 def _even_multipliers(shares: FloatArray, price: float) -> npt.NDArray[np.int32]:
-    return np.minimum(UNIT, UNIT * price * shares).astype(np.int32)
+    return np.minimum(MULTIPLIER_SCALE, MULTIPLIER_SCALE * price * shares).astype(np.int32)
 
 
 @dataclass(frozen=True)
-class _Dual:
+class _DualValue:
     """A value of the dual in units of 2^-20, the price per cost it was taken at, and which topics are served there.
 
     Topics at the cut are served in part, so that the capacity is just used up.
@@ -323,16 +334,16 @@ class _Dual:
     served: npt.NDArray[np.float32]
 
 
-def _evaluate(topics: _Topics, weighing: _Weighing, capacity: int) -> _Dual:
+def _dual_value(topics: _Topics, evaluation: _DualEvaluation, capacity: int) -> _DualValue:
     """Fill the knapsack: at a price m per cost it is worth at most m * capacity + sum of max(0, p_t - m * cost_t)."""
-    chosen, prices = topics.candidates, weighing.prices
+    chosen, prices = topics.candidates, evaluation.prices
     first = topics.is_first_choice
     left = capacity - exact_sum(topics.costs[first])
     price = float(cut_price(prices, topics.costs, chosen, left))
     # Floats only ever lower what is subtracted: three roundings of 2^-53 are less than 2^-50.
-    rents = np.floor(topics.costs[chosen].astype(np.float64) * price * (1 - 2.0**-50))
-    surplus = prices[chosen] - np.minimum(rents, prices[chosen]).astype(np.int64)
-    value = weighing.worth + exact_sum(prices[first]) + exact_sum(surplus) + ceil(Fraction(price) * left)
+    charges = np.floor(topics.costs[chosen].astype(np.float64) * price * (1 - 2.0**-50))
+    reduced_costs = prices[chosen] - np.minimum(charges, prices[chosen]).astype(np.int64)
+    value = evaluation.worth + exact_sum(prices[first]) + exact_sum(reduced_costs) + ceil(Fraction(price) * left)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = prices[chosen] / topics.costs[chosen]
     above, at_cut = chosen[ratios > price], chosen[ratios == price]
@@ -340,77 +351,79 @@ def _evaluate(topics: _Topics, weighing: _Weighing, capacity: int) -> _Dual:
     served = first.astype(np.float32)
     served[above] = 1.0
     served[at_cut] = min(1.0, max(0, free) / tied) if tied else 1.0
-    return _Dual(value, price, served)
+    return _DualValue(value, price, served)
 
 
-def lagrangian_bound(problem: Problem, reached: Exact, spark: SparkSession | None = None) -> Certificate:
+def lagrangian_bound(problem: Problem, reached: Exact, spark: SparkSession | None = None) -> CurveCertificate:
     """The Lagrangian bound after a fixed number of steps, or when it meets what a plan has ``reached``.
 
     1. Choose the price per cost to start from on a sample of the subscribers.
     2. Step towards the plan's value: Polyak's step, shortened when the bound does not fall for a while.
 
-    The evidence is the price at the knapsack's cut and the multipliers of all interests, as integers: anybody can
-    evaluate the dual at them exactly.
+    The evidence is the price at the knapsack's cut and the multipliers of all interests, as integers: the dual can
+    be evaluated at them exactly.
     """
     passes = _Passes(problem, spark)
     topics, capacity = passes.topics, problem.capacity_cost
     target = float(reached)
     with stage("bounding: first prices"):
-        weighing = passes.start(_start_price(problem, passes))  # 1
-    dual = best = _evaluate(topics, weighing, capacity)
-    best_weighing = weighing
+        evaluation = passes.start(_start_price(problem, passes))  # 1
+    dual = best = _dual_value(topics, evaluation, capacity)
+    best_evaluation = evaluation
     length = 0.5 * problem.workload.counts.pairs  # a guess; then that of the step before
     factor, idle, keep, number = 1.0, 0, True, 1
     with stage("bounding: steps", MAX_STEPS) as advance:  # 2
-        while number <= MAX_STEPS and best.value / UNIT > target + 0.5 / problem.scale and length > 0.0:
-            step = factor * (dual.value - UNIT * target) / length
-            weighing = passes.move(number, dual.served, step, keep=keep)
+        while number <= MAX_STEPS and best.value / MULTIPLIER_SCALE > target + 0.5 / problem.scale and length > 0.0:
+            step = factor * (dual.value - MULTIPLIER_SCALE * target) / length
+            evaluation = passes.move(number, dual.served, step, keep=keep)
             advance(1)
-            dual = _evaluate(topics, weighing, capacity)
-            length = weighing.length
-            idle = 0 if dual.value < best.value - 0.001 * (best.value - UNIT * target) else idle + 1
+            dual = _dual_value(topics, evaluation, capacity)
+            length = evaluation.length
+            idle = 0 if dual.value < best.value - 0.001 * (best.value - MULTIPLIER_SCALE * target) else idle + 1
             keep = dual.value < best.value
             if keep:
-                best, best_weighing = dual, weighing
+                best, best_evaluation = dual, evaluation
             if idle == PATIENCE:
-                factor, idle = factor * SHRINK, 0
+                factor, idle = factor * STEP_FACTOR, 0
             number += 1
     if keep:
         passes.keep(number)
     value = min(_in_units_of(problem, best.value), problem.total_weight * problem.scale)
-    return Certificate(
+    return CurveCertificate(
         "lagrangian",
         Exact(value, problem.scale),
         {"price": best.price},
         blocks={MULTIPLIERS: passes.table()},
-        curve=_lagrangian_curve(problem, topics, best_weighing),
+        curve=_lagrangian_curve(problem, topics, best_evaluation),
     )
 
 
 def _in_units_of(problem: Problem, value: int) -> int:
     """From units of 2^-20 to those of the objective; B3M is whole."""
-    return value // UNIT if problem.objective == "b3m" else value * (FULL // UNIT)
+    return value // MULTIPLIER_SCALE if problem.objective == "b3m" else value * (FIXED_POINT_ONE // MULTIPLIER_SCALE)
 
 
 def _start_price(problem: Problem, passes: _Passes) -> float:
     """The price per cost at which even shares give the least bound, on a sample of the subscribers."""
-    stride = max(1, problem.workload.counts.subscribers // SAMPLED_ROWS)
+    stride = max(1, problem.workload.counts.subscribers // SAMPLED_SUBSCRIBERS)
     prices = 2.0 ** np.arange(-46.0, 4.0, 0.25)
     worths = passes.sampled_worths(prices, stride)
     if not worths:
         return 0.0
-    estimates = stride * np.array(worths, dtype=np.float64) / UNIT + prices * problem.capacity_cost
+    estimates = stride * np.array(worths, dtype=np.float64) / MULTIPLIER_SCALE + prices * problem.capacity_cost
     return float(prices[np.argmin(estimates)])
 
 
-def _lagrangian_curve(problem: Problem, topics: _Topics, weighing: _Weighing) -> Callable[[Int64Array], FloatArray]:
+def _lagrangian_curve(
+    problem: Problem, topics: _Topics, evaluation: _DualEvaluation
+) -> Callable[[Int64Array], FloatArray]:
     """The bound for other capacities at the same multipliers."""
 
     def curve(capacities: Int64Array) -> FloatArray:
         chosen, first = topics.candidates, topics.is_first_choice
-        worth = weighing.worth + exact_sum(weighing.prices[first])
+        worth = evaluation.worth + exact_sum(evaluation.prices[first])
         left = np.maximum(0, capacities - exact_sum(topics.costs[first]))
-        filled = _knapsack_curve(weighing.prices[chosen], topics.costs[chosen], left)
-        return np.minimum(problem.total_weight, (worth + filled) / UNIT * _SAFE)
+        filled = _knapsack_curve(evaluation.prices[chosen], topics.costs[chosen], left)
+        return np.minimum(problem.total_weight, (worth + filled) / MULTIPLIER_SCALE * _FLOAT_MARGIN)
 
     return curve

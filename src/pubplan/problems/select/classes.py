@@ -23,13 +23,13 @@ MAX_CLASSES = 12
 
 @dataclass(frozen=True)
 class WeightClass:
-    """Subscribers with weights from ``least`` to ``most``.
+    """Subscribers with weights from ``min_weight`` to ``max_weight``.
 
     ``satisfied`` of them receive tau_v; ``mean_share`` is the mean of min(1, received / tau_v) over all of them.
     """
 
-    least: int
-    most: int
+    min_weight: int
+    max_weight: int
     subscribers: int
     satisfied: int
     mean_share: float
@@ -38,7 +38,7 @@ class WeightClass:
 def satisfaction_by_weight(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> tuple[WeightClass, ...]:
     """How a plan treats subscribers of each weight, lightest first.
 
-    Every weight is a class of its own; when there are more than MAX_CLASSES, neighbours share one, equally many
+    Every weight has its class; where there are more than MAX_CLASSES weights, neighbours share one, with equally many
     different weights in each.
 
     Raises:
@@ -47,7 +47,7 @@ def satisfaction_by_weight(problem: Problem, plan: Plan, spark: SparkSession | N
     groups = _groups(problem, spark)
     first = np.array([group[0] for group in groups], dtype=np.int64)
     num_classes = len(groups)
-    reader, delivered = problem.rows(), _delivered(problem, plan)
+    reader, delivered = problem.instance.reader(), _delivered(problem, plan)
 
     def count(block: int) -> npt.NDArray[np.float64]:
         """By class: subscribers, satisfied ones, and the sum of their shares."""
@@ -61,7 +61,7 @@ def satisfaction_by_weight(problem: Problem, plan: Plan, spark: SparkSession | N
         return np.array([np.bincount(classes, values, num_classes) for values in each])
 
     totals = np.zeros((3, num_classes))
-    for part in map_blocks(count, len(problem.workload.interests_blocks), spark):
+    for part in map_blocks(count, problem.workload.num_blocks, spark):
         totals += part
     return tuple(
         WeightClass(int(group[0]), int(group[-1]), int(number), int(satisfied), float(share / number))
@@ -76,9 +76,11 @@ def _groups(problem: Problem, spark: SparkSession | None) -> list[Int64Array]:
     def distinct(block: int) -> Int64Array:
         return np.unique(workload.interests_block(block, "weight")["weight"].to_numpy())
 
-    num_blocks = len(workload.interests_blocks)
-    found = map_blocks(distinct, num_blocks, spark) if problem.has_weights else [np.ones(min(1, num_blocks), np.int64)]
-    weights = np.unique(np.concatenate([np.empty(0, np.int64), *found]))
+    num_blocks = workload.num_blocks
+    by_block = (
+        map_blocks(distinct, num_blocks, spark) if problem.has_weights else [np.ones(min(1, num_blocks), np.int64)]
+    )
+    weights = np.unique(np.concatenate([np.empty(0, np.int64), *by_block]))
     return np.array_split(weights, min(len(weights), MAX_CLASSES)) if len(weights) else []
 
 

@@ -8,15 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pubplan.engine import exact_dot, exact_sum
-from pubplan.problems.select.kernels_search import FREE, SERVED
-from pubplan.problems.select.problem import FULL, Problem, slopes
+from pubplan.problems.select.instance import slopes
+from pubplan.problems.select.kernels.search import FREE, SERVED
+from pubplan.problems.select.kernels.values import FIXED_POINT_ONE
+from pubplan.problems.select.problem import Problem
 from pubplan.workload import Int32Array, Int64Array
 
 StateArray = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
-class Rows:
+class DistinctRows:
     """Distinct subscribers with free topics; topics are numbered 0 … len(costs) - 1 here.
 
     Attributes:
@@ -42,7 +44,7 @@ class Rows:
     is_whole: bool
 
     @classmethod
-    def of(cls, problem: Problem) -> Rows:
+    def of(cls, problem: Problem) -> DistinctRows:
         """The distinct subscribers of a problem who want several topics, in order of their first subscriber."""
         instance = problem.instance
         lists, needed = instance.interests.by_subscriber, instance.thresholds
@@ -61,8 +63,8 @@ class Rows:
             weights=np.array(list(weight_of.values()), dtype=np.int64),
             events=instance.events,
             costs=instance.costs,
-            single_weights=instance.shared.own,
-            base=FULL * exact_sum(instance.weights[needed == 0]),
+            single_weights=instance.single_topic_weight,
+            base=FIXED_POINT_ONE * exact_sum(instance.weights[needed == 0]),
             topic_numbers=np.arange(instance.num_topics),
             entries=np.arange(int(sizes.sum())),
             is_whole=problem.objective == "b3m",
@@ -76,9 +78,9 @@ class Rows:
         """What rows that receive so much count for, in units of 2^-32."""
         needed = self.needed[row]
         partial = np.zeros_like(needed) if self.is_whole else slopes(needed) * np.minimum(received, needed)
-        return np.asarray(np.where(received >= needed, FULL, np.minimum(FULL, partial)))
+        return np.asarray(np.where(received >= needed, FIXED_POINT_ONE, np.minimum(FIXED_POINT_ONE, partial)))
 
-    def reduced(self, state: StateArray) -> Rows:
+    def reduced(self, state: StateArray) -> DistinctRows:
         """What is left when topics are served or closed as ``state`` says: free topics, and rows that they can help."""
         owner, free = self.row_of_entry, state == FREE
         brings = np.minimum(self.events[self.topics], self.needed[owner])
@@ -92,7 +94,7 @@ class Rows:
         kept = is_open[owner] & free[self.topics] & (brings > 0)
         closed = np.flatnonzero(~is_open)
         number = np.cumsum(free) - 1
-        return Rows(
+        return DistinctRows(
             offsets=np.concatenate([[0], np.cumsum(np.bincount(owner[kept], minlength=len(sure))[is_open])]),
             topics=number[self.topics[kept]].astype(np.int32),
             needed=self.needed[is_open],
@@ -102,7 +104,7 @@ class Rows:
             costs=self.costs[free],
             single_weights=self.single_weights[free],
             base=self.base
-            + FULL * exact_sum(self.single_weights[state == SERVED])
+            + FIXED_POINT_ONE * exact_sum(self.single_weights[state == SERVED])
             + exact_dot(self.satisfaction(closed, sure[closed]), self.weights[closed]),
             topic_numbers=self.topic_numbers[free],
             entries=self.entries[kept],

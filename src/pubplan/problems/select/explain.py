@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pubplan.engine import exact_sum, map_blocks
-from pubplan.planning import Explanation, Plan, cheapest_cover
-from pubplan.problems.select.kernels import UNIT, block_values
+from pubplan.planning import Explanation, Plan, cheapest_cover, parameters_of
+from pubplan.problems.select.entry import Plans, entry_of, objective_with
+from pubplan.problems.select.instance import slopes
+from pubplan.problems.select.kernels.dual import MULTIPLIER_SCALE
+from pubplan.problems.select.kernels.values import FIXED_POINT_ONE, block_values
 from pubplan.problems.select.plan import SERVED
-from pubplan.problems.select.problem import FULL, Problem, slopes
-from pubplan.workload import MAX_THRESHOLD, Int64Array
+from pubplan.problems.select.problem import Problem
+from pubplan.text import counted, number_down
+from pubplan.workload import Int64Array
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from pubplan.engine import SparkSession
+    from pubplan.planning import Draft, Method
 
 
-def explain_topic(problem: Problem, plan: Plan, topic_id: str, spark: SparkSession | None = None) -> Explanation:
+def explain_topic(
+    methods: Mapping[str, Method[Problem, Draft]],
+    problem: Problem,
+    plan: Plan,
+    topic_id: str,
+    spark: SparkSession | None = None,
+) -> Explanation:
     """Value, rank and price of a topic, and what would bring it in, or what dropping it would lose.
 
     The value of a topic that is not served is what it would add now; for B3M, the shares of what subscribers miss that
     it would fill. The price is what a unit of cost brings at the plan's limit: the
-    multiplier of the capacity in the Lagrangian bound, or else what the last choices brought.
+    multiplier of the capacity in the Lagrangian bound, or else what the last choices brought. The capacity that brings
+    it in and what forcing it in loses are found by planning with the plan's method.
 
     Raises:
         InputError: there is no such topic.
@@ -50,27 +63,48 @@ def explain_topic(problem: Problem, plan: Plan, topic_id: str, spark: SparkSessi
     values, satisfies = _values(problem, served, topic, spark)
     may = np.flatnonzero(~served & (values > 0))
     ratios = _ratios(values[may], problem.costs[may])
-    value = float(values[topic]) / FULL
-    ratio = float(_ratios(values[[topic]], problem.costs[[topic]])[0]) / FULL
+    value = float(values[topic]) / FIXED_POINT_ONE
+    ratio = float(_ratios(values[[topic]], problem.costs[[topic]])[0]) / FIXED_POINT_ONE
     facts |= {
         "value": value,
         "satisfies": satisfies,
         "value_per_cost": ratio,
-        "rank": int(np.count_nonzero(ratios > ratio * FULL)) + 1 if values[topic] > 0 else None,
+        "rank": int(np.count_nonzero(ratios > ratio * FIXED_POINT_ONE)) + 1 if values[topic] > 0 else None,
         "unserved_with_value": len(may),
         "missing_capacity": max(0, cost - left),
         "cost_that_would_do": int(value / price) if price else None,
     }
+    if value > 0 and not facts["listed"]:
+        facts |= _ways_in(problem, plan, topic, topic_id, _plans_like(methods, problem, plan, spark))
     return Explanation(facts, tuple(_unserved_sentences(problem, facts)))
+
+
+def _plans_like(
+    methods: Mapping[str, Method[Problem, Draft]], problem: Problem, plan: Plan, spark: SparkSession | None
+) -> Plans:
+    """Planning as a plan was made."""
+    method = methods[plan.method]
+    parameters = parameters_of(method, problem, plan)
+    return lambda asked: method.run(asked, parameters, int(plan.record["seed"]), spark)
+
+
+def _ways_in(problem: Problem, plan: Plan, topic: int, topic_id: str, plans: Plans) -> dict[str, Any]:
+    """With more capacity, and with ``must_serve`` at the same one; each as planned."""
+    forced = objective_with(problem, topic_id, plans)
+    loss = None if forced is None else float(plan.exact.fraction - forced.fraction)
+    return {
+        "entry": entry_of(problem, topic, plans).to_dict(),
+        "forced": None if forced is None else {"objective": float(forced), "loss": loss},
+    }
 
 
 def _served_sentences(problem: Problem, facts: dict[str, Any]) -> list[str]:
     lines = [f"{facts['topic']} is served: {facts['rate']:,} events per window, cost {facts['cost']:,}."]
     if facts["listed"]:
         lines.append("It is on the list of topics that must be served.")
-    if facts.get("place"):
+    if facts.get("step"):
         brought = "" if facts["brought"] is None else f" and brought {facts['brought']:,.6g} {problem.unit} then"
-        lines.append(f"It was choice {facts['place']:,} of {facts['choices']:,}{brought}.")
+        lines.append(f"It was choice {facts['step']:,} of {facts['choices']:,}{brought}.")
     lines.append(f"Without it the plan would lose {facts['loss']:,.6g} {problem.unit}.")
     if facts["price"]:
         worth = facts["price"] * facts["cost"]
@@ -83,19 +117,44 @@ def _unserved_sentences(problem: Problem, facts: dict[str, Any]) -> list[str]:
     if facts["listed"]:
         return [*lines, "It is on the list of topics that must not be served."]
     if facts["value"] == 0:
-        return [*lines, "Nobody who misses something wants it, so serving it would bring nothing."]
+        return [*lines, "No subscriber who misses events wants it, so serving it would bring nothing."]
     satisfied = "" if problem.objective == "fb3m" else f", of which it would satisfy {facts['satisfies']:,.6g} at once"
     lines.append(
         f"It would be worth {facts['value']:,.6g} {problem.unit} now{satisfied}: {facts['value_per_cost']:.3g} per "
         f"unit of cost, rank {facts['rank']:,} of {facts['unserved_with_value']:,} unserved topics that would help."
     )
     if facts["price"]:
-        lines.append(f"The price at the cut is {facts['price']:.3g} per unit of cost.")
-    if facts["missing_capacity"]:
-        lines.append(f"It does not fit: {facts['missing_capacity']:,} more capacity would let it in.")
-    if facts["cost_that_would_do"] is not None and facts["cost_that_would_do"] < facts["cost"]:
-        lines.append(f"It would be worth its price at a cost of {facts['cost_that_would_do']:,} or less.")
-    return lines
+        lines.append(f"The price at the cut is {facts['price']:.3g} per unit of cost.{_worth(facts)}")
+    return [*lines, _entry_sentence(problem, facts["entry"]), _forced_sentence(problem, facts["forced"])]
+
+
+def _worth(facts: dict[str, Any]) -> str:
+    worth = facts["cost_that_would_do"]
+    return "" if worth >= facts["cost"] else f" At that price, its value would pay for a cost of about {worth:,}."
+
+
+def _entry_sentence(problem: Problem, entry: dict[str, Any]) -> str:
+    """The capacity at which planning serves it, and up to which it was seen not to."""
+    tried = counted(entry["runs"], "run")
+    if entry["capacity"] is None:
+        more = ", cut short because planning takes long here" if entry["cut_short"] else ""
+        return f"More capacity does not bring it in: with it, other topics leave it nothing to add ({tried}{more})."
+    share = f" ({100 * entry['capacity'] / problem.total_cost:.2f} % of the total cost)"
+    below = f"with {entry['not_at']:,} it is not"
+    if entry["cut_short"]:
+        below += f". Less may be enough: planning takes long here, so the search ended after {tried}"
+    return f"Planned with a capacity of {entry['capacity']:,}{share} it is served; {below}."
+
+
+def _forced_sentence(problem: Problem, forced: dict[str, Any] | None) -> str:
+    if forced is None:
+        return "It cannot be forced in at this capacity: it costs more than the capacity leaves to what must be served."
+    reached = f"{number_down(forced['objective'])} {problem.unit}"
+    if forced["loss"] > 0:
+        change = f"{forced['loss']:,.6g} fewer than now"
+    else:
+        change = f"{-forced['loss']:,.6g} more than now" if forced["loss"] < 0 else "as many as now"
+    return f"Forced in at this capacity, a plan satisfies {reached}: {change}."
 
 
 def explain_subscriber(
@@ -106,8 +165,8 @@ def explain_subscriber(
     Raises:
         InputError: there is no such subscriber.
     """
-    block, row = problem.workload.subscriber_place(subscriber_id, spark)
-    rows = problem.rows().read(block)
+    block, row = problem.workload.find_subscriber(subscriber_id, spark)
+    rows = problem.instance.reader().read(block)
     wanted = rows.topics[rows.offsets[row] : rows.offsets[row + 1]]
     served = _is_served(problem, plan)
     names = problem.workload.topics("topic_id")["topic_id"]
@@ -178,7 +237,7 @@ def _listed(problem: Problem, topic_id: str) -> str | None:
 def _price(plan: Plan) -> float | None:
     """What a unit of cost brings at the plan's limit."""
     if "lagrangian" in plan.record["bounds"]:
-        return float(plan.certificate("lagrangian").evidence["price"]) / UNIT
+        return float(plan.certificate("lagrangian").evidence["price"]) / MULTIPLIER_SCALE
     trajectory = plan.trajectory()
     if trajectory is None or trajectory.num_rows < 2:
         return None
@@ -189,22 +248,22 @@ def _price(plan: Plan) -> float | None:
 
 
 def _as_chosen(plan: Plan, topic: int) -> dict[str, Any]:
-    """The place of a served topic in the order of choice, and what it brought there."""
+    """The position of a served topic in the order of choice, from 1, and what it brought there."""
     trajectory = plan.trajectory()
     if trajectory is None:
-        return {"place": None, "choices": None, "brought": None}
-    place = int(np.flatnonzero(trajectory["topic"].to_numpy() == topic)[0])
+        return {"step": None, "choices": None, "brought": None}
+    position = int(np.flatnonzero(trajectory["topic"].to_numpy() == topic)[0])
     satisfied = trajectory["satisfied"].to_numpy()
-    brought = float(satisfied[place] - satisfied[place - 1]) if place else None
-    return {"place": place + 1, "choices": len(satisfied), "brought": brought}
+    brought = float(satisfied[position] - satisfied[position - 1]) if position else None
+    return {"step": position + 1, "choices": len(satisfied), "brought": brought}
 
 
 def _values(
     problem: Problem, served: npt.NDArray[np.bool_], topic: int, spark: SparkSession | None
 ) -> tuple[Int64Array, float]:
     """What every topic is worth now, in units of 2^-32, and how much one of them would satisfy at once."""
-    reader, is_whole = problem.rows(), problem.objective == "b3m"
-    events = np.minimum(problem.rates, MAX_THRESHOLD)
+    reader, is_whole = problem.instance.reader(), problem.objective == "b3m"
+    events = problem.instance.events
 
     def value(block: int) -> tuple[npt.NDArray[np.int32], Int64Array, int]:
         rows = reader.read(block)
@@ -219,7 +278,7 @@ def _values(
         return named, values[named], exact_sum(rows.weights[done])
 
     total, satisfied = np.zeros(len(events), dtype=np.int64), 0
-    for named, values, done in map_blocks(value, len(problem.workload.interests_blocks), spark):
+    for named, values, done in map_blocks(value, problem.workload.num_blocks, spark):
         total[named] += values
         satisfied += done
     return total, float(satisfied)
@@ -227,25 +286,25 @@ def _values(
 
 def _loss(problem: Problem, served: npt.NDArray[np.bool_], topic: int, spark: SparkSession | None) -> float:
     """By how much the objective falls without a served topic."""
-    reader, is_whole = problem.rows(), problem.objective == "b3m"
+    reader, is_whole = problem.instance.reader(), problem.objective == "b3m"
     rates = problem.rates
 
     def lose(block: int) -> float:
         rows = reader.read(block)
         owner = np.repeat(np.arange(len(rows.thresholds)), np.diff(rows.offsets))
-        mine = np.unique(owner[rows.topics == topic])
+        wanting = np.unique(owner[rows.topics == topic])
         received = np.zeros(len(rows.thresholds), dtype=np.int64)
         np.add.at(received, owner, np.where(served[rows.topics], rates[rows.topics], 0))
-        needed, with_it = np.maximum(rows.thresholds[mine], 1), received[mine]
+        needed, with_it = np.maximum(rows.thresholds[wanting], 1), received[wanting]
         without = with_it - rates[topic]
         if is_whole:
-            lost = (with_it >= rows.thresholds[mine]).astype(float) - (without >= rows.thresholds[mine])
+            lost = (with_it >= rows.thresholds[wanting]).astype(float) - (without >= rows.thresholds[wanting])
         else:
             lost = np.minimum(1.0, with_it / needed) - np.minimum(1.0, without / needed)
-            lost = np.where(rows.thresholds[mine] > 0, lost, 0.0)
-        return float((lost * rows.weights[mine]).sum())
+            lost = np.where(rows.thresholds[wanting] > 0, lost, 0.0)
+        return float((lost * rows.weights[wanting]).sum())
 
-    return sum(map_blocks(lose, len(problem.workload.interests_blocks), spark))
+    return sum(map_blocks(lose, problem.workload.num_blocks, spark))
 
 
 def _ratios(values: Int64Array, costs: Int64Array) -> npt.NDArray[np.float64]:

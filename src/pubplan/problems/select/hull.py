@@ -29,9 +29,9 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
-from pubplan.problems.select.distinct import Rows, StateArray
-from pubplan.problems.select.kernels_search import FREE, SERVED, useful_sets
-from pubplan.problems.select.problem import FULL
+from pubplan.problems.select.distinct import DistinctRows, StateArray
+from pubplan.problems.select.kernels.search import FREE, SERVED, useful_sets
+from pubplan.problems.select.kernels.values import FIXED_POINT_ONE
 from pubplan.workload import Int64Array
 
 FloatArray = npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ BoolArray = npt.NDArray[np.bool_]
 MAX_LISTED_TOPICS = 6
 """Rows with at most this many topics have all their useful sets from the start."""
 
-MAX_MULTIPLIER = FULL - 1
+MAX_MULTIPLIER = FIXED_POINT_ONE - 1
 
 _FEASIBILITY = 1e-9
 _ENTERING_GAIN = 1e-7
@@ -54,7 +54,7 @@ class NoAnswer(Exception):
     """HiGHS gave up on a linear program, for numerical reasons."""
 
 
-def partial_multipliers(rows: Rows, capacity: int, deadline: float | None = None) -> Int64Array:
+def partial_multipliers(rows: DistinctRows, capacity: int, deadline: float | None = None) -> Int64Array:
     """Multipliers of the interests, in units of 2^-32, from the relaxation in which rows are satisfied in part.
 
     Raises:
@@ -64,14 +64,14 @@ def partial_multipliers(rows: Rows, capacity: int, deadline: float | None = None
     num_topics, num_rows = len(rows.costs), len(rows.needed)
     owner = rows.row_of_entry
     base = rows.satisfaction(np.arange(num_rows), rows.sure)
-    share = (rows.satisfaction(owner, rows.sure[owner] + rows.events[rows.topics]) - base[owner]) / FULL
+    share = (rows.satisfaction(owner, rows.sure[owner] + rows.events[rows.topics]) - base[owner]) / FIXED_POINT_ONE
     if rows.is_whole:
         missing = (rows.needed - rows.sure)[owner]
         share = np.minimum(rows.events[rows.topics], missing) / missing
     model = _empty_model(num_topics + num_rows, 1 + num_rows)
     heaviest = _heaviest(rows)
     model.col_cost_ = -np.concatenate([rows.single_weights, rows.weights]) / heaviest
-    model.col_upper_ = np.concatenate([np.ones(num_topics), 1.0 - base / FULL])
+    model.col_upper_ = np.concatenate([np.ones(num_topics), 1.0 - base / FIXED_POINT_ONE])
     largest = max(1, int(rows.costs.max()))
     model.row_upper_ = np.concatenate([[capacity / largest], np.zeros(num_rows)])
     # Row-wise: the capacity has every topic; a row has itself, then minus the shares of its topics.
@@ -109,7 +109,7 @@ class Relaxed:
 class HullProgram:
     """The exact description of some rows, re-solved from its last basis as topics are fixed and sets enter."""
 
-    def __init__(self, rows: Rows, capacity: int, deadline: float | None = None) -> None:
+    def __init__(self, rows: DistinctRows, capacity: int, deadline: float | None = None) -> None:
         self._rows = rows
         self._deadline = deadline
         self._owner = rows.row_of_entry
@@ -156,7 +156,7 @@ class HullProgram:
         rows, num_rows, count = self._rows, len(self._rows.needed), len(row)
         received = rows.sure[row]
         np.add.at(received, column, np.minimum(rows.events[rows.topics[entry]], rows.needed[row[column]]))
-        gains = (rows.satisfaction(row, received) - self._base[row]) / FULL
+        gains = (rows.satisfaction(row, received) - self._base[row]) / FIXED_POINT_ONE
         starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=count) + 1)])
         index = np.empty(starts[-1], dtype=np.int32)
         is_first = np.zeros(starts[-1], dtype=bool)
@@ -196,7 +196,7 @@ class HullProgram:
         A set that was taken while topics are served contains these too. Returns how many entered.
         """
         rows = self._rows
-        is_better = (worths - self._base) / FULL > relaxed.row_gains + _ENTERING_GAIN
+        is_better = (worths - self._base) / FIXED_POINT_ONE > relaxed.row_gains + _ENTERING_GAIN
         member = (taken | (state[rows.topics] == SERVED)) & is_better[self._owner]
         entry = np.flatnonzero(member)
         if not len(entry):
@@ -218,7 +218,7 @@ class HullProgram:
         return len(kept)
 
 
-def _heaviest(rows: Rows) -> float:
+def _heaviest(rows: DistinctRows) -> float:
     """The largest weight, in whose units the programs count, so that coefficients are at most 1."""
     return float(max(1, *(int(weights.max(initial=0)) for weights in (rows.weights, rows.single_weights))))
 
@@ -268,4 +268,4 @@ def _solved_duals(highs: highspy.Highs, deadline: float | None) -> FloatArray:
 
 
 def _as_multipliers(prices: FloatArray) -> Int64Array:
-    return np.clip(np.rint(prices * FULL), 0, MAX_MULTIPLIER).astype(np.int64)
+    return np.clip(np.rint(prices * FIXED_POINT_ONE), 0, MAX_MULTIPLIER).astype(np.int64)

@@ -2,12 +2,12 @@
 
 A node serves some topics and closes others; topics that cost more than what is left of the capacity are closed with
 them. Its bound, for any multipliers, is what the rows are worth after payment plus a fractional knapsack of what topics
-are paid (see ``bound.py``), over the topics that are still free. A node whose bound is within the limit, the objective
+are paid (see ``bound.py``), over the topics that are still free. A node whose bound is within the cutoff, the objective
 of the best plan known, is a leaf. Elsewhere the multipliers may *tighten* the node: a topic that the knapsack takes (or
-leaves) so clearly that no plan without it (or with it) exceeds the limit is served (or closed) in all its children.
+leaves) so clearly that no plan without it (or with it) exceeds the cutoff is served (or closed) in all its children.
 
-The tree is the proof: its leaves divide among them all plans that could exceed the limit, and anybody can evaluate the
-multipliers again.
+The tree is the proof: its leaves divide among them all plans that could exceed the cutoff, and the multipliers can be
+evaluated again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pubplan.engine import exact_dot, exact_sum, stage
-from pubplan.problems.select.distinct import Rows, StateArray
+from pubplan.problems.select.distinct import DistinctRows, StateArray
 from pubplan.problems.select.hull import HullProgram, NoAnswer, OutOfTime, Relaxed, partial_multipliers
-from pubplan.problems.select.kernels_search import CLOSED, FREE, SERVED, row_worths
-from pubplan.problems.select.problem import FULL, Problem
+from pubplan.problems.select.kernels.search import CLOSED, FREE, SERVED, row_worths
+from pubplan.problems.select.kernels.values import FIXED_POINT_ONE
+from pubplan.problems.select.problem import Problem
 from pubplan.workload import Int32Array, Int64Array
 
 BoolArray = npt.NDArray[np.bool_]
@@ -34,7 +35,7 @@ NOTHING = -1
 MAX_PRICING_ROUNDS = 30
 MAX_STORED_MULTIPLIERS = 2**25
 RELATIVE_TOLERANCE = 10**8
-"""For F-B3M the limit exceeds the best plan by this part of it: ties in fixed point are not worth searching."""
+"""For F-B3M the cutoff exceeds the best plan by this part of it: ties in fixed point are not worth searching."""
 
 REBUILD_SHARE = 0.8
 """The program is made anew when no more than this share of its topics is still free."""
@@ -43,14 +44,14 @@ _FLOAT_MARGIN = 2.0**-40
 
 
 @dataclass(frozen=True)
-class Limits:
+class StopRule:
     """When to stop: after a number of nodes, and by the clock where ``deadline`` (of time.monotonic) is given."""
 
-    nodes: int
+    max_nodes: int
     deadline: float | None = None
 
     def is_reached(self, num_nodes: int) -> bool:
-        return num_nodes >= self.nodes or (self.deadline is not None and time.monotonic() > self.deadline)
+        return num_nodes >= self.max_nodes or (self.deadline is not None and time.monotonic() > self.deadline)
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class _Evaluation:
 
 
 @dataclass(frozen=True)
-class _Open:
+class _OpenNode:
     """A node that waits, with the best multipliers of its parent. ``state`` has the topics of ``Search.rows``."""
 
     number: int
@@ -116,13 +117,13 @@ class Search:
         complete: makes a plan that serves at least some topics, given by number, and returns its objective.
     """
 
-    def __init__(self, problem: Problem, limits: Limits, best: int, complete: Callable[[Int32Array], int]) -> None:
+    def __init__(self, problem: Problem, stop_rule: StopRule, best: int, complete: Callable[[Int32Array], int]) -> None:
         self.problem = problem
-        self.limits = limits
+        self.stop_rule = stop_rule
         self.best = best
         self.complete = complete
         self.is_whole = problem.objective == "b3m"
-        self.rows = Rows.of(problem)
+        self.rows = DistinctRows.of(problem)
         self.served: list[int] = problem.first_choices.tolist()
         self.nodes: list[Node] = []
         self.vectors: list[Vector] = []
@@ -131,25 +132,25 @@ class Search:
         self.is_out_of_time = False
 
     @property
-    def limit(self) -> int:
+    def cutoff(self) -> int:
         """What leaves may reach, in units of 2^-32: B3M is whole, so anything below one more counts for nothing."""
         if self.is_whole:
-            return (self.best + 1) * FULL - 1
+            return (self.best + 1) * FIXED_POINT_ONE - 1
         return self.best + self.best // RELATIVE_TOLERANCE
 
     def run(self) -> Proof:
-        """Divide all plans until every part is within the limit, or the search has to stop."""
+        """Divide all plans until every part is within the cutoff, or the search has to stop."""
         is_complete = True
         with stage("searching all plans") as advance:
             waiting, program = self._root()
             while waiting:
                 node = waiting.pop()
                 evaluation = self._evaluate(node, node.multipliers)
-                children: list[_Open] = []
+                children: list[_OpenNode] = []
                 is_single = not (node.state == FREE).any()
-                if evaluation.value > self.limit and is_single:
+                if evaluation.value > self.cutoff and is_single:
                     self._try(node.state == SERVED)  # a single plan, the best so far
-                if evaluation.value > self.limit:
+                if evaluation.value > self.cutoff:
                     if is_single or program is None or self._is_stopped(len(waiting)):
                         is_complete = False
                     else:
@@ -158,11 +159,11 @@ class Search:
                     self._close(node.number, evaluation)
                 waiting += children
                 advance(1)
-        # Plans within the limit were cut away where a node was tightened: the best one may be in no leaf.
-        value = max(self.value, self.best * FULL if self.is_whole else self.limit)
+        # Plans within the cutoff were cut away where a node was tightened: the best one may be in no leaf.
+        value = max(self.value, self.best * FIXED_POINT_ONE if self.is_whole else self.cutoff)
         return Proof(self.nodes, self.vectors, value, is_complete and not self.is_out_of_time)
 
-    def _root(self) -> tuple[list[_Open], HullProgram | None]:
+    def _root(self) -> tuple[list[_OpenNode], HullProgram | None]:
         """Tighten the root until that hardly fixes topics any more.
 
         1. Leave out what is decided already.
@@ -181,12 +182,12 @@ class Search:
             node = replace(node, multipliers=self._first_multipliers(left))  # 2
         while len(self.rows.costs):
             evaluation = self._evaluate(node, node.multipliers)
-            if evaluation.value > self.limit and program is not None:
+            if evaluation.value > self.cutoff and program is not None:
                 evaluation, relaxed = self._improve(node, evaluation, program)
                 if relaxed is not None:
                     self._try(_served_whole(node, relaxed))
             node = replace(node, multipliers=evaluation.multipliers)
-            if evaluation.value <= self.limit or self._is_stopped(0):
+            if evaluation.value <= self.cutoff or self._is_stopped(0):
                 break
             num_topics = len(self.rows.costs)
             tightened = self._tightened(node, evaluation)
@@ -195,25 +196,25 @@ class Search:
             elif program is not None:
                 break
             is_settled = program is not None and len(self.rows.costs) > REBUILD_SHARE * num_topics
-            program = HullProgram(self.rows, node.left, self.limits.deadline) if len(self.rows.costs) else None
+            program = HullProgram(self.rows, node.left, self.stop_rule.deadline) if len(self.rows.costs) else None
             if is_settled:
                 break
         return [node], program
 
     def _first_multipliers(self, capacity: int) -> Int64Array:
         try:
-            return partial_multipliers(self.rows, capacity, self.limits.deadline)
+            return partial_multipliers(self.rows, capacity, self.stop_rule.deadline)
         except OutOfTime:
             self.is_out_of_time = True
         except NoAnswer:
             pass
         return np.zeros(len(self.rows.topics), dtype=np.int64)
 
-    def _blank(self, number: int, left: int) -> _Open:
+    def _blank(self, number: int, left: int) -> _OpenNode:
         nothing = np.zeros(len(self.rows.topics), dtype=np.int64)
-        return _Open(number, np.full(len(self.rows.costs), FREE, dtype=np.int8), left, nothing)
+        return _OpenNode(number, np.full(len(self.rows.costs), FREE, dtype=np.int8), left, nothing)
 
-    def _restarted(self, node: _Open, state: StateArray, evaluation: _Evaluation) -> _Open:
+    def _restarted(self, node: _OpenNode, state: StateArray, evaluation: _Evaluation) -> _OpenNode:
         """Go on with what is left after the root was tightened; its multipliers go along."""
         self._hold(node.number, evaluation)
         number = len(self.nodes)
@@ -227,9 +228,11 @@ class Search:
 
     def _is_stopped(self, num_waiting: int) -> bool:
         is_full = self.num_stored + (num_waiting + 2) * len(self.rows.topics) > MAX_STORED_MULTIPLIERS
-        return is_full or self.is_out_of_time or self.limits.is_reached(len(self.nodes))
+        return is_full or self.is_out_of_time or self.stop_rule.is_reached(len(self.nodes))
 
-    def _work_on(self, node: _Open, evaluation: _Evaluation, program: HullProgram) -> tuple[_Evaluation, list[_Open]]:
+    def _work_on(
+        self, node: _OpenNode, evaluation: _Evaluation, program: HullProgram
+    ) -> tuple[_Evaluation, list[_OpenNode]]:
         """Improve the bound of a node by the program; where that is not enough, tighten and divide it.
 
         1. Multipliers from the program, as far as it has answers; out of time, the node stays as it is.
@@ -240,9 +243,9 @@ class Search:
         evaluation, relaxed = self._improve(node, evaluation, program)  # 1
         if self.is_out_of_time:
             return evaluation, []
-        if evaluation.value > self.limit and relaxed is not None:
+        if evaluation.value > self.cutoff and relaxed is not None:
             self._try(_served_whole(node, relaxed))  # 2
-        if evaluation.value <= self.limit:
+        if evaluation.value <= self.cutoff:
             return evaluation, []
         tightened = self._tightened(node, evaluation)  # 3
         state, left = node.state, node.left
@@ -253,19 +256,19 @@ class Search:
         topic = self._undecided(state, relaxed)  # 4
         if topic == NOTHING:  # tightened to a single plan
             self.nodes.append(Node(node.number))
-            return evaluation, [_Open(len(self.nodes) - 1, state, left, evaluation.multipliers)]
+            return evaluation, [_OpenNode(len(self.nodes) - 1, state, left, evaluation.multipliers)]
         children = []
         for is_served in (False, True):
             below = state.copy()
             below[topic] = SERVED if is_served else CLOSED
             remaining = left - (int(self.rows.costs[topic]) if is_served else 0)
             below[(below == FREE) & (self.rows.costs > remaining)] = CLOSED
-            children.append(_Open(len(self.nodes), below, remaining, evaluation.multipliers))
+            children.append(_OpenNode(len(self.nodes), below, remaining, evaluation.multipliers))
             self.nodes.append(Node(node.number, int(self.rows.topic_numbers[topic]), is_served))
         return evaluation, children
 
     def _improve(
-        self, node: _Open, evaluation: _Evaluation, program: HullProgram
+        self, node: _OpenNode, evaluation: _Evaluation, program: HullProgram
     ) -> tuple[_Evaluation, Relaxed | None]:
         """Solve, evaluate the multipliers exactly, let sets enter that they make worth more; again while sets enter."""
         program.fix(node.state)
@@ -281,7 +284,7 @@ class Search:
             trial = self._evaluate(node, relaxed.multipliers)
             if trial.value < evaluation.value:
                 evaluation = trial
-            if evaluation.value <= self.limit:
+            if evaluation.value <= self.cutoff:
                 break
             if not program.enter_taken(relaxed, trial.worths, trial.taken, node.state):
                 break
@@ -293,21 +296,21 @@ class Search:
         if exact_sum(self.problem.costs[numbers]) <= self.problem.capacity_cost:
             self.best = max(self.best, self.complete(numbers))
 
-    def _tightened(self, node: _Open, evaluation: _Evaluation) -> StateArray | None:
-        """The state of a node with the topics fixed that every plan beyond the limit decides alike; None without any.
+    def _tightened(self, node: _OpenNode, evaluation: _Evaluation) -> StateArray | None:
+        """The state of a node with the topics fixed that every plan beyond the cutoff decides alike; None without any.
 
         At the price m per cost of the knapsack, the other choice for a topic loses at least |payment - m * cost|. That
         is estimated here with a margin for floats.
         """
         rows = self.rows
         price = evaluation.price[0] / evaluation.price[1]
-        surplus = evaluation.payments - price * rows.costs
+        reduced_costs = evaluation.payments - price * rows.costs
         margin = _FLOAT_MARGIN * (evaluation.payments + price * rows.costs)
-        is_fixed = (node.state == FREE) & (np.abs(surplus) - margin >= evaluation.value - self.limit)
+        is_fixed = (node.state == FREE) & (np.abs(reduced_costs) - margin >= evaluation.value - self.cutoff)
         if not is_fixed.any():
             return None
         state = node.state.copy()
-        state[is_fixed] = np.where(surplus[is_fixed] > 0, SERVED, CLOSED)
+        state[is_fixed] = np.where(reduced_costs[is_fixed] > 0, SERVED, CLOSED)
         left = node.left - exact_sum(rows.costs[(state == SERVED) & (node.state == FREE)])
         state[(state == FREE) & (rows.costs > left)] = CLOSED
         return state if left >= 0 else None
@@ -338,24 +341,24 @@ class Search:
         self._hold(number, evaluation)
         self.value = max(self.value, evaluation.value)
 
-    def _evaluate(self, node: _Open, multipliers: Int64Array) -> _Evaluation:
+    def _evaluate(self, node: _OpenNode, multipliers: Int64Array) -> _Evaluation:
         """The bound of a node at multipliers: rows after payment, and the knapsack of what free topics are paid."""
         rows = self.rows
         worths = np.empty(len(rows.needed), dtype=np.int64)
         taken = np.empty(len(rows.topics), dtype=bool)
-        payments = rows.single_weights * FULL
+        payments = rows.single_weights * FIXED_POINT_ONE
         row_worths(
             *(rows.offsets, rows.topics, rows.events, rows.needed, rows.sure, rows.weights, node.state),
             *(multipliers, self.is_whole, worths, taken, payments),
         )
-        certain = rows.base + FULL * exact_sum(rows.single_weights[node.state == SERVED])
+        certain = rows.base + FIXED_POINT_ONE * exact_sum(rows.single_weights[node.state == SERVED])
         free = node.state == FREE
         filled, price = fill_knapsack(payments[free], rows.costs[free], node.left)
         value = certain + exact_dot(worths, rows.weights) + filled
         return _Evaluation(value, multipliers, payments, price, worths, taken)
 
 
-def _served_whole(node: _Open, relaxed: Relaxed) -> BoolArray:
+def _served_whole(node: _OpenNode, relaxed: Relaxed) -> BoolArray:
     """The topics that a node serves, or that the program serves whole."""
     return np.asarray((node.state == SERVED) | ((node.state == FREE) & (relaxed.served > 1 - 1e-6)))
 

@@ -1,0 +1,9 @@
+"""Shapes of content workloads, one file each."""
+
+from pubplan.generate.content.adversarial import content_adversarial
+from pubplan.generate.content.feeds import content_feeds
+from pubplan.generate.content.hotspots import content_hotspots
+from pubplan.generate.content.newsgroups import content_newsgroups
+from pubplan.generate.content.shape import ContentShape
+
+__all__ = ["ContentShape", "content_adversarial", "content_feeds", "content_hotspots", "content_newsgroups"]

@@ -1,0 +1,1 @@
+"""The loops of assign, one file per subject."""

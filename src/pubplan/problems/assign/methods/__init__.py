@@ -1,0 +1,1 @@
+"""Methods of assign, one file each."""

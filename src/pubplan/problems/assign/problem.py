@@ -1,0 +1,149 @@
+"""The question: which leaf broker serves which client, within latency and load limits, with the least bandwidth?
+
+Clients subscribe to rectangles of the space of events. The publisher feeds a tree of brokers; every broker lets through
+the events of its filter, a union of at most ``boxes`` boxes that holds the filters and the subscriptions below it.
+What is minimised is the bandwidth into all brokers: the volumes of their filters, or with a density of events the
+messages published there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from pubplan.errors import Infeasible, InputError, Reason
+from pubplan.planning import Sense, decimal_text
+from pubplan.problems.assign.instance import Instance, Unreached
+from pubplan.text import counted, factor_up
+from pubplan.workload import CONTENT, ContentWorkload, require_kind
+
+MAX_REASONS = 10
+"""How many groups of clients that cannot be served are named."""
+
+MAX_BOXES = 5
+"""The most boxes of a filter: volumes of unions are computed over all subsets of them."""
+
+NO_LIMIT = "none"
+"""The delay that limits nothing."""
+
+HOPS = ("path", "last")
+
+Number = int | float | str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Serve every client in time, without overloading leaves, with the least bandwidth into brokers.
+
+    A problem is made without reading any table; ``instance`` reads what is asked of it, and ``check`` refuses what
+    cannot be planned.
+
+    Args:
+        boxes: how many boxes a filter may have at most.
+        max_delay: how much longer than the shortest way through the tree an event may take to a client, as a share of
+            that: 0.3 is 30 % longer. ``"none"`` is no limit; None takes the workload's ``limit`` column.
+        load: the load factor to keep if possible: a leaf serves at most this many times its share of all clients.
+        max_load: the load factor that no leaf may exceed.
+        hop: what counts as latency: the whole ``path`` from the publisher, or the ``last`` hop to the client.
+
+    Raises:
+        InputError: a value is out of range, or there is no latency limit.
+
+    >>> feeds = pubplan.generate.generate(pubplan.generate.content_feeds(200, 5), "feeds", replace=True)
+    >>> problem = pubplan.assign.Problem(feeds, max_delay=0.5, load=3, max_load=5)
+    >>> problem.unit
+    'grid steps of all filters'
+    """
+
+    workload: ContentWorkload
+    boxes: int = 3
+    max_delay: Number | None = None
+    load: Number = "1.5"
+    max_load: Number = "1.8"
+    hop: Literal["path", "last"] = "path"
+    instance: Instance = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require_kind(self.workload, CONTENT, "assign")
+        if not isinstance(self.boxes, int) or isinstance(self.boxes, bool) or not 1 <= self.boxes <= MAX_BOXES:
+            raise InputError(f"A filter has 1 to {MAX_BOXES} boxes, not {self.boxes!r}.")
+        if self.hop not in HOPS:
+            raise InputError(f"The latency is that of the whole 'path' or of the 'last' hop, not {self.hop!r}.")
+        if self.max_delay is None:
+            if "limit" not in self.workload.optional_columns:
+                raise InputError(
+                    "No latency limit: give a maximum delay such as 0.3, or none, or plan for clients that have limits."
+                )
+        elif self.max_delay != NO_LIMIT:
+            object.__setattr__(self, "max_delay", decimal_text("maximum delay", self.max_delay, Fraction(0)))
+        for name in ("load", "max_load"):
+            label = "load factor" if name == "load" else "maximum load factor"
+            object.__setattr__(self, name, decimal_text(label, getattr(self, name), Fraction(0)))
+        if Fraction(str(self.max_load)) < Fraction(str(self.load)):
+            raise InputError(
+                f"The maximum load factor must be at least the load factor {self.load}, not {self.max_load}."
+            )
+        object.__setattr__(self, "instance", Instance(self.workload, self.max_delay, self.hop))
+
+    @property
+    def sense(self) -> Sense:
+        return "min"
+
+    @property
+    def unit(self) -> str:
+        return "messages into brokers per window" if self.workload.space.cells else "grid steps of all filters"
+
+    @property
+    def max_factor(self) -> Fraction:
+        """The load factor that no leaf may exceed."""
+        return Fraction(str(self.max_load))
+
+    @property
+    def factor(self) -> Fraction:
+        """The load factor to keep if possible."""
+        return Fraction(str(self.load))
+
+    def check(self) -> None:
+        """Read clients, sites and brokers, and refuse what no plan can do.
+
+        Raises:
+            InputError: tables cannot be read, or hold what cannot be planned with.
+            Infeasible: clients whose latency limit no leaf keeps, or leaves that cannot take all clients.
+        """
+        number, unreached = self.instance.unreached(MAX_REASONS)
+        if number:
+            raise Infeasible(
+                f"{counted(number, 'client')} of {self.instance.num_clients:,} cannot be served in time.",
+                [_late(each) for each in unreached],
+            )
+        least = self.instance.least_load_factor
+        if least > self.max_factor:
+            shown = factor_up(least)
+            sentence = f"no assignment has a load factor below {shown}; at most {self.max_load} is allowed"
+            raise Infeasible(
+                "Leaves cannot take all clients.", [Reason("load", shown, str(self.max_load), "", sentence)]
+            )
+
+    def to_parameters(self) -> dict[str, Any]:
+        return {
+            "boxes": self.boxes,
+            "max_delay": self.max_delay,
+            "load": self.load,
+            "max_load": self.max_load,
+            "hop": self.hop,
+        }
+
+
+def _late(unreached: Unreached) -> Reason:
+    """Why no leaf can serve the clients of a group, told of one of them."""
+    who = f"{unreached.client_id} at {unreached.site_id}"
+    if unreached.nearest_us is None:
+        sentence = f"{who} may use no leaf that serves clients"
+    else:
+        sentence = (
+            f"{who} accepts {unreached.limit_us:,} us; the nearest leaf that it may use takes {unreached.nearest_us:,}"
+        )
+    others = f", and {counted(unreached.clients - 1, 'other')} like it" if unreached.clients > 1 else ""
+    needed = "a leaf" if unreached.nearest_us is None else unreached.nearest_us
+    return Reason("latency", needed, unreached.limit_us, unreached.client_id, sentence + others)

@@ -1,0 +1,1 @@
+"""The loops of overlay, one file per subject."""

@@ -1,0 +1,1 @@
+"""The methods of overlay: one file each."""

@@ -1,0 +1,1 @@
+"""The independent evaluation of plans of overlay: it shares no code with methods, kernels and bounds."""

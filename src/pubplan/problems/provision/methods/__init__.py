@@ -1,0 +1,1 @@
+"""The methods of provision: one file each."""
