@@ -11,6 +11,7 @@ import pubplan
 from pubplan.files import digest_value
 from pubplan.generate import (
     content_adversarial,
+    content_exchange,
     content_feeds,
     content_hotspots,
     content_newsgroups,
@@ -30,6 +31,8 @@ WORKLOADS = {
     "content-feeds": "63baae77de6b2cd131f4273ead8a2e43674b3e29fafee2561fd7e36f7b18cab4",
     "content-hotspots": "ec66c8ad58658116e63c7b3e04d1dcc0a766381f226facba4272ecb5349bf9be",
     "content-adversarial": "7c55865ae93716bbc26c3dec2e59e460bbf8de3b44da7766d818aebfcf050af7",
+    "content-exchange": "8425f257e647def2f83f320db1cdff583af5f572305939d1a0079b65997bf8e4",
+    "content-exchange in two dimensions": "5a59b96365415b7e9d2c7dd783e00abd9ef0a570c2209b1964581502a10ff2e1",
 }
 PLANS = {
     "select": "1f7ef188108b17300c9c11a45413d41f0ec46756f94e84a9bab223e5e30192e2",
@@ -53,6 +56,8 @@ def workloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Workload]:
         "content-feeds": content_feeds(3000, 20),
         "content-hotspots": content_hotspots(3000, 20, num_sites=200),
         "content-adversarial": content_adversarial(24, 3),
+        "content-exchange": content_exchange(3000, 20, price_ratio="0.05", niche="2%"),
+        "content-exchange in two dimensions": content_exchange(500, 8, 3, dimensions=2, groups=40, num_sites=60),
     }
     return {name: generate(shape, tmp_path_factory.mktemp(name) / "workload") for name, shape in shapes.items()}
 

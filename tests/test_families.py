@@ -9,11 +9,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 from properties.families import ORACLES
+from test_layers import DEFINITIONS
 
 import pubplan
+from pubplan.cli.compile import QUESTIONS
 from pubplan.cli.main import app
 from pubplan.cli.methods import LISTING, listing_of
 from pubplan.errors import InputError
@@ -66,21 +69,50 @@ def test_families_have_the_same_rooms(name: str, room: str) -> None:
     assert find_spec(f"pubplan.problems.{name}.{room}") is not None
 
 
-def test_families_come_with_what_is_outside(name: str, family: Family) -> None:
-    """A page of the report, a reproduction, a benchmark, a page of the docs, an oracle, a command and a public name."""
+def test_families_come_with_what_is_outside(name: str) -> None:
+    """What a family has outside its package: all that was forgotten is named at once."""
+    readme = (ROOT / "README.md").read_text()
+    parts = {
+        f"src/pubplan/pages/{name}.py with sections() and asked()": has(f"pubplan.pages.{name}", "sections", "asked"),
+        f"src/pubplan/reproduce/{name} with reproduce()": has(f"pubplan.reproduce.{name}", "reproduce"),
+        f"benchmarks/{name}.py": (ROOT / "benchmarks" / f"{name}.py").is_file(),
+        f"docs/{name}.md": (ROOT / "docs" / f"{name}.md").is_file(),
+        f"tests/oracles/{name}.py": (ROOT / "tests" / "oracles" / f"{name}.py").is_file(),
+        f"tests/problems/{name}/": (ROOT / "tests" / "problems" / name).is_dir(),
+        "an Oracle in tests/properties/families.py": name in ORACLES,
+        "definitions that its verifier reads, in tests/test_layers.py": name in DEFINITIONS,
+        "questions in src/pubplan/cli/compile.py": name in QUESTIONS,
+        "its methods in src/pubplan/cli/methods.json ('make methods')": name in listed_methods(),
+        "a row in README.md": f"pubplan {name}" in readme and f"docs/{name}.md" in readme,
+    }
+    forgotten = [part for part, is_there in parts.items() if not is_there]
+    assert not forgotten, f"{name} lacks " + "; ".join(forgotten)
+
+
+def has(module: str, *functions: str) -> bool:
+    """Whether there is a module with these functions."""
+    return find_spec(module) is not None and all(callable(vars(import_module(module)).get(one)) for one in functions)
+
+
+def listed_methods() -> dict[str, Any]:
+    """What ``pubplan methods`` prints, by family."""
+    listing: dict[str, Any] = json.loads((ROOT / "src" / "pubplan" / "cli" / LISTING).read_text())
+    return listing
+
+
+def test_what_is_outside_is_of_families() -> None:
+    """Lists by family have no entry for one that is gone, and what is printed is in the order of the families."""
+    for names in (ORACLES, DEFINITIONS, QUESTIONS):
+        assert set(names) <= set(FAMILIES)
+    assert list(listed_methods()) == [name for name in FAMILIES if name in listed_methods()]
+
+
+def test_commands_and_public_names_are_made_from_the_list(name: str, family: Family) -> None:
+    """A family in the list is a command, a paper to reproduce and a name of the package."""
     assert family.name == name
-    assert callable(import_module(f"pubplan.pages.{name}").sections)
-    assert callable(import_module(f"pubplan.pages.{name}").asked)
-    assert callable(import_module(f"pubplan.reproduce.{name}").reproduce)
     assert name in PAPERS
-    assert (ROOT / "benchmarks" / f"{name}.py").is_file()
-    assert (ROOT / "docs" / f"{name}.md").is_file()
-    assert set(ORACLES) == set(FAMILIES)
     assert name in {command.name for command in app.registered_commands}
     assert getattr(pubplan, name).FAMILY is family
-    readme = (ROOT / "README.md").read_text()
-    assert f"pubplan {name}" in readme
-    assert f"docs/{name}.md" in readme
 
 
 def test_methods_are_one_file_each(name: str) -> None:
@@ -97,8 +129,7 @@ def test_methods_are_one_file_each(name: str) -> None:
 
 def test_the_listing_is_what_the_table_says(name: str, family: Family) -> None:
     """``pubplan methods`` prints a file; it has the methods of the table, in its order. 'make methods' writes it."""
-    listing = json.loads((ROOT / "src" / "pubplan" / "cli" / LISTING).read_text())
-    assert list(listing) == list(FAMILIES)
+    listing = listed_methods()
     assert listing[name] == json.loads(json.dumps(listing_of(family)))
     assert list(listing[name]) == list(family.methods)
 

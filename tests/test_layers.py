@@ -90,6 +90,7 @@ DEFINITIONS = {
     "provision": {"types"},
     "overlay": {"num_nodes", "num_topics"},
     "assign": set(),
+    "federate": set(),
 }
 """What verifiers read of a problem apart from its fields: what was asked for, in numbers. Methods and bounds read the
 same, so nothing may be added that a method or a bound computes an answer with."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pubplan.text import (
+    ceiling,
+    decimals_down,
+    decimals_up,
     digits_down,
     digits_up,
     dollars_down,
@@ -112,6 +116,37 @@ def test_three_digits(value: float, up: str, down: str) -> None:
     assert (digits_up(value), digits_down(value)) == (up, down)
 
 
+@pytest.mark.parametrize(
+    ("value", "up", "down"),
+    [
+        (0.0, "0", "0"),
+        (36.2, "36.20", "36.20"),  # 36.2 * 100 is more than 3620 in floating point
+        (253.837661, "253.84", "253.83"),
+        (1234.999, "1,235", "1,234.99"),
+        (0.0000123, "0.000013", "0.000012"),
+        (10**20, "100,000,000,000,000,000,000", "100,000,000,000,000,000,000"),
+    ],
+)
+def test_two_decimals(value: float, up: str, down: str) -> None:
+    """Never better than they are, and no digit that multiplying made up."""
+    assert (decimals_up(value), decimals_down(value)) == (up, down)
+
+
+@pytest.mark.parametrize(
+    ("bound", "reached", "shown"),
+    [
+        (3758.74, 3747.0, "3,758.8"),
+        (1.50015, 1.5, "1.5002"),  # 1.6 would be far from a plan that is within 0.01 % of it
+        (2.0, 2.0, "2"),
+        (0.00001, 0.0, "0.00001"),
+        (0.1, 0.1, "0.1"),
+    ],
+)
+def test_bounds_are_as_near_as_they_are(bound: float, reached: float, shown: str) -> None:
+    """Rounding moves a bound away from a plan by less than the two are apart, and never below itself."""
+    assert ceiling(bound, reached) == shown
+
+
 def test_very_little_is_not_nothing() -> None:
     """0.03 % of a VM is not 0.0 % of it."""
     assert [percent(share) for share in (0.0, 0.0003, 0.0006, 0.5, 1.0)] == [
@@ -121,3 +156,12 @@ def test_very_little_is_not_nothing() -> None:
         "50.0 %",
         "100.0 %",
     ]
+
+
+def test_small_bills_are_split_to_the_micro_dollar() -> None:
+    """Where cents begin is up to the caller; fractions of micro-dollars are rounded up in the sum, and still add up."""
+    parts = [Fraction(31, 2), Fraction(61, 3)]  # 15.5 + 20.33 = 35.83 micro-dollars
+    assert split_dollars(parts) == ["$0.000016", "$0.000020", "$0.000036"]
+    assert split_dollars([17_277, 500_000]) == ["$0.02", "$0.50", "$0.52"]
+    assert split_dollars([17_277, 500_000], cents_from=10**6) == ["$0.017277", "$0.500000", "$0.517277"]
+    assert dollars_up(Fraction(1, 3)) == "$0.000001"

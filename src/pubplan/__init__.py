@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pubplan.engine import spark_session as spark_session
     from pubplan.planning import read_plan as read_plan
     from pubplan.problems import assign as assign
+    from pubplan.problems import federate as federate
     from pubplan.problems import overlay as overlay
     from pubplan.problems import provision as provision
     from pubplan.problems import select as select

@@ -14,6 +14,12 @@ from html import escape
 MICROS = 10**6
 """Micro-dollars in a dollar."""
 
+Micros = int | Fraction
+"""An amount of micro-dollars; what is paid for a few messages is a fraction of one."""
+
+SECONDS_PER_MONTH = 2_629_800
+"""A month of 30.4375 days: a twelfth of a year of 365.25."""
+
 _CENT = MICROS // 100
 _BYTE_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
@@ -31,6 +37,33 @@ def number_down(value: float) -> str:
 def number_up(value: float) -> str:
     """Whole numbers without decimals, others with one, never less than they are."""
     return f"{value:,.0f}" if value == int(value) else f"{math.ceil(value * 10) / 10:,.1f}"
+
+
+def decimals_down(value: float) -> str:
+    """Whole numbers without decimals, others with two, or six below a hundredth; never more than they are."""
+    return _to_decimals(value, math.floor)
+
+
+def decimals_up(value: float) -> str:
+    """Whole numbers without decimals, others with two, or six below a hundredth; never less than they are."""
+    return _to_decimals(value, math.ceil)
+
+
+def _to_decimals(value: float, rounded: Callable[[Fraction], int]) -> str:
+    decimals = 6 if 0 < value < 0.01 else 2
+    exact = Fraction(repr(value))  # 36.2 as it is written, not the float next to it
+    amount = Fraction(rounded(exact * 10**decimals), 10**decimals)
+    return f"{int(amount):,}" if amount.denominator == 1 else f"{float(amount):,.{decimals}f}"
+
+
+def ceiling(bound: float, reached: float) -> str:
+    """A bound that nothing exceeds, never less than it is, next to what was ``reached``: with one decimal like that, or
+    with as many as it takes, at most six, for rounding to add less than lies between the two.
+    """
+    decimals = 1
+    while decimals < 6 and math.ceil(bound * 10**decimals) / 10**decimals - bound > bound - reached:
+        decimals += 1
+    return number_up(bound) if decimals == 1 else f"{math.ceil(bound * 10**decimals) / 10**decimals:,.{decimals}f}"
 
 
 def factor_up(factor: Fraction) -> str:
@@ -58,38 +91,44 @@ def percent_up(share: float) -> str:
     return f"{math.ceil(share * 10_000) / 100:.2f} %"
 
 
-def dollars_up(micros: int) -> str:
-    """Micro-dollars as dollars, never less than they are: in cents from a cent on, below that to the micro-dollar."""
-    return _in_dollars(-(-micros // _unit(micros)), _unit(micros))
+def dollars_up(micros: Micros, *, cents_from: int = _CENT) -> str:
+    """Micro-dollars as dollars, never less than they are: in cents from a cent on, or from as many micro-dollars as
+    given, below that to the micro-dollar.
+    """
+    unit = _unit(micros, cents_from)
+    return _in_dollars(_rounded_up(micros, unit), unit)
 
 
-def dollars_down(micros: int) -> str:
-    """Micro-dollars as dollars, never more than they are: in cents from a cent on, below that to the micro-dollar."""
-    return _in_dollars(micros // _unit(micros), _unit(micros))
+def dollars_down(micros: Micros, *, cents_from: int = _CENT) -> str:
+    """Micro-dollars as dollars, never more than they are; in cents where :func:`dollars_up` is."""
+    unit = _unit(micros, cents_from)
+    return _in_dollars(micros // unit, unit)
 
 
-def split_dollars(parts: Sequence[int]) -> list[str]:
+def split_dollars(parts: Sequence[Micros], *, cents_from: int = _CENT) -> list[str]:
     """Parts of a sum, in micro-dollars, and the sum after them, as dollars that add up.
 
     The sum is that of :func:`dollars_up`; parts are less than a cent off, those that are whole cents not at all.
     """
-    unit = _unit(sum(parts))
+    unit = _unit(sum(parts), cents_from)
     amounts = _split(parts, unit, _rounded_up(sum(parts), unit))
     return [_in_dollars(amount, unit) for amount in (*amounts, sum(amounts))]
 
 
-def split_changes(old: Sequence[int], new: Sequence[int]) -> list[tuple[str, str, str]]:
+def split_changes(
+    old: Sequence[Micros], new: Sequence[Micros], *, cents_from: int = _CENT
+) -> list[tuple[str, str, str]]:
     """Parts of two bills and their sums after them: before, after, and what they go up (``+$1.20``) or down by.
 
     Both bills add up, and so do the changes: each is the difference of what stands beside it.
     """
-    unit = max(_unit(sum(old)), _unit(sum(new)))
+    unit = max(_unit(sum(old), cents_from), _unit(sum(new), cents_from))
     bills = [_split(parts, unit, _rounded_up(sum(parts), unit)) for parts in (old, new)]
     rows = zip(*((*amounts, sum(amounts)) for amounts in bills), strict=True)
     return [(_in_dollars(was, unit), _in_dollars(now, unit), _change(now - was, unit)) for was, now in rows]
 
 
-def split_above(bound: int, parts: Sequence[int]) -> list[str]:
+def split_above(bound: Micros, parts: Sequence[Micros]) -> list[str]:
     """A bound, what a cost has above it in parts, and the cost after them, as dollars that add up.
 
     Bound and cost are written as by :func:`dollars_proven` and :func:`dollars_up`; parts are less than two cents off.
@@ -101,9 +140,9 @@ def split_above(bound: int, parts: Sequence[int]) -> list[str]:
     return [_in_dollars(amount, unit) for amount in (proven, *_split(parts, unit, total - proven), total)]
 
 
-def dollars_proven(bound: int, cost: int) -> str:
+def dollars_proven(bound: Micros, cost: Micros, *, cents_from: int = _CENT) -> str:
     """A bound that no cost is below: rounded down, but written like the cost that meets it."""
-    return dollars_up(cost) if bound == cost else dollars_down(bound)
+    return dollars_up(cost, cents_from=cents_from) if bound == cost else dollars_down(bound, cents_from=cents_from)
 
 
 def traffic(num_bytes: int) -> str:
@@ -165,9 +204,9 @@ def html_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> str
     return f"<table>{head}{''.join(lines)}</table>"
 
 
-def _unit(micros: int) -> int:
-    """What an amount is counted in: cents, below a cent micro-dollars."""
-    return 1 if 0 < micros < _CENT else _CENT
+def _unit(micros: Micros, cents_from: int = _CENT) -> int:
+    """What an amount is counted in: cents, below a cent or what is given micro-dollars."""
+    return 1 if 0 < micros < cents_from else _CENT
 
 
 def _in_dollars(amount: int, unit: int) -> str:
@@ -179,7 +218,7 @@ def _change(amount: int, unit: int) -> str:
     return f"{'-' if amount < 0 else '+'}{_in_dollars(abs(amount), unit)}"
 
 
-def _split(parts: Sequence[int], unit: int, total: int) -> list[int]:
+def _split(parts: Sequence[Micros], unit: int, total: int) -> list[int]:
     """Parts in whole units that add up to ``total``: what is left over goes to the largest remainders."""
     amounts = [part // unit for part in parts]
     shared_by = sorted((i for i, part in enumerate(parts) if part), key=lambda i: -(parts[i] % unit))
@@ -188,5 +227,5 @@ def _split(parts: Sequence[int], unit: int, total: int) -> list[int]:
     return amounts
 
 
-def _rounded_up(micros: int, unit: int) -> int:
+def _rounded_up(micros: Micros, unit: int) -> int:
     return -(-micros // unit)

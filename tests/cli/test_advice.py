@@ -45,6 +45,46 @@ def test_a_capacity_that_looks_like_a_share(cli, workload: Workload) -> None:
         assert "Hint" not in cli(*options, "--capacity", capacity).out
 
 
+@pytest.mark.parametrize(("capacity", "taken"), [(0, "0 deliveries"), (1, "1 delivery"), (3999, "3,999 deliveries")])
+@pytest.mark.parametrize("objective", ["b3m", "fb3m"])
+def test_a_capacity_for_which_nothing_can_be_done(cli, workload: Workload, capacity, taken, objective: str) -> None:
+    """It says what the least takes that would help: topic a, of two subscribers; no bound and no gap of 100 %."""
+    options = ["--threshold", 4, "--objective", objective, "--capacity", capacity]
+    said = cli("select", workload.path, *options).out
+    assert f"That takes 0 of {taken} per window." in said
+    assert "No plan satisfies anybody: the cheapest topic that would help takes 4,000 deliveries per window" in said
+    assert "within" not in said
+    assert "No plan satisfies anybody" not in cli("select", workload.path, *options[:-1], 4000).out
+
+
+def test_one_of_a_unit_is_singular(cli, make_workload) -> None:
+    """A topic that costs one delivery, or one byte, is not "1 deliveries"."""
+    path = make_workload({"a": 1}, {"v": ["a"]}, message_bytes=1).path
+    for cost, unit in (([], "delivery per window"), (["--cost", "bytes"], "byte per window")):
+        said = cli("select", path, "--threshold", 1, "--capacity", 0, *cost).out
+        assert f"takes 1 {unit}, more than is left" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["overlay", "--threshold", "3"], "--threshold belongs to 'pubplan select', 'pubplan provision' and"),
+        (["provision", "--capacity=3"], "No such option of pubplan provision: --capacity belongs to 'pubplan select'"),
+        (
+            ["describe", "--vm-type", "x"],
+            "pubplan describe: --vm-type belongs to 'pubplan provision'",
+        ),
+        (["overlay", "--methd", "x"], "No such option: --methd (Possible options:"),
+    ],
+)
+def test_options_of_other_commands(cli, workload: Workload, arguments: list[str], said: str) -> None:
+    """They are named with the commands that have them; what no command has, with what is spelt alike."""
+    command, *options = arguments
+    answer = cli(command, workload.path, *options)
+    assert (answer.code, said in answer.err) == (2, True), answer.err
+    assert said.startswith("No such option: ") == ("Possible options" in answer.err)
+
+
 def test_a_window_that_is_far_off(cli, workload: Workload) -> None:
     """A window ten times as long or short as the workload's is used, with a hint."""
     options = ["provision", workload.path, "--threshold", 4, "--window"]

@@ -122,14 +122,17 @@ def test_clients_may_have_limits(cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "No latency limit: give a maximum delay such as 0.3, or none, or plan for clients that have limits."),
-        (["--max-delay", "-1"], "maximum delay"),
+        ([], "No latency limit: pass --max-delay, a number such as 0.3 or none, or plan for clients"),
+        (["--max-delay", "-1"], "--max-delay is a number such as 2 or 1.5, not '-1'."),
         (["--max-delay", "far"], "a number such as 0.3, or none"),
-        (["--max-delay", "0.3", "--boxes", 6], "A filter has 1 to 5 boxes, not 6."),
-        (["--max-delay", "0.3", "--boxes", 0], "A filter has 1 to 5 boxes, not 0."),
-        (["--max-delay", "0.3", "--load", 2], "The maximum load factor must be at least the load factor 2, not 1.8."),
-        (["--max-delay", "0.3", "--load", -1], "load factor"),
-        (["--max-delay", "0.3", "--hop", "first"], "the whole 'path' or of the 'last' hop, not 'first'"),
+        (["--max-delay", "0.3", "--boxes", 6], "--boxes is a number from 1 to 5, not 6."),
+        (["--max-delay", "0.3", "--boxes", 0], "--boxes is a number from 1 to 5, not 0."),
+        (["--max-delay", "0.3", "--load", 2], "--max-load must be at least --load, 2, not 1.8."),
+        (["--max-delay", "0.3", "--load", -1], "--load is a number such as 2 or 1.5, not '-1'."),
+        (
+            ["--max-delay", "0.3", "--hop", "first"],
+            "--hop is 'path' for the latency of the whole path, or 'last'",
+        ),
         (["--max-delay", "0.3", "--method", "gr*"], "method"),
         (["--max-delay", "0.3", "--method", "gr-star", "--set", "steps=1"], "has no parameters to set"),
         (["--max-delay", "0.3", "--set", "step=1"], "Did you mean 'steps'?"),
@@ -199,8 +202,10 @@ def test_late_clients_are_said(cli, tmp_path: Path) -> None:
     assert answer.code == 0, answer.err
     assert "Broken: 1 client of 4 is served later than allowed." in answer.out.splitlines()
     assert "Events take up to 200.0 % longer than the shortest way" in answer.out
-    told = cli("explain", tmp_path / "plan", "--client", "carl", "--quiet")
-    assert told.out.splitlines()[-1] == ("north is not one of them: the plan serves this client later than allowed.")
+    explained = cli("explain", tmp_path / "plan", "--client", "carl", "--quiet")
+    assert explained.out.splitlines()[-1] == (
+        "north is not one of them: the plan serves this client later than allowed."
+    )
 
 
 def test_clients_and_brokers_are_explained(cli, planned: Path) -> None:

@@ -210,8 +210,8 @@ def test_a_tampered_workload_exits_with_2(cli, made: Workload, tmp_path: Path) -
     path = copy / "topics" / "00000.parquet"
     table, size = read_parquet(path), path.stat().st_size
     rates = table["rate"].to_numpy()
-    for place in range(len(rates)):  # some rate can be changed without changing the size of the file
-        changed = np.where(np.arange(len(rates)) == place, rates + 1, rates)
+    for position in range(len(rates)):  # some rate can be changed without changing the size of the file
+        changed = np.where(np.arange(len(rates)) == position, rates + 1, rates)
         if write_parquet(path, table.set_column(2, table.schema.field("rate"), pa.array(changed))) == size:
             break
     assert path.stat().st_size == size
@@ -219,6 +219,11 @@ def test_a_tampered_workload_exits_with_2(cli, made: Workload, tmp_path: Path) -
         extra = ["--check", "--out", tmp_path / "new"] if command[0] == "select" else []
         answer = cli(*command, *extra)
         assert (answer.code, "was changed" in answer.err) == (2, True)
+
+
+def said(cli, plan: Path) -> str:
+    """What a plan says, in one line."""
+    return str(cli("show", plan).out).replace("\n", " ")
 
 
 def test_diff(cli, made: Workload, planned: Path, tmp_path: Path) -> None:
@@ -234,9 +239,14 @@ def test_diff(cli, made: Workload, planned: Path, tmp_path: Path) -> None:
     assert names[:3] == ["objective", "bound", "gap"]
     assert re.search(r"^objective: [0-9,.]+ -> [0-9,.]+ subscribers$", answer.out, flags=re.MULTILINE)
     assert re.search(r"^gap: [0-9.]+ % -> [0-9.]+ %$", answer.out, flags=re.MULTILINE)
+    proven = [
+        re.search(r"satisfies ([0-9,.]+) of .*more than ([0-9,.]+):", said(cli, plan)) for plan in (planned, other)
+    ]
+    old, new = (match.groups() for match in proven if match)
+    assert f"objective: {old[0]} -> {new[0]} subscribers\nbound: {old[1]} -> {new[1]} subscribers\n" in answer.out
     assert "served:" in answer.out
-    found = json.loads(cli("diff", planned, other, "--json").out)
-    assert found["statements"]["parameters.capacity"] == {"old": "10%", "new": "5%"}
+    difference = json.loads(cli("diff", planned, other, "--json").out)
+    assert difference["statements"]["parameters.capacity"] == {"old": "10%", "new": "5%"}
     assert cli("diff", planned, planned).out == "The plans are the same.\n"
 
 
@@ -316,8 +326,8 @@ def test_changed_plans_are_neither_drawn_nor_compared(cli, planned: Path, tmp_pa
 
 def test_stale_wins_over_another_problem(cli, make_workload, tmp_path: Path) -> None:
     """A plan with thresholds of its workload, checked against one without, is stale."""
-    own = make_workload({"a": 2}, {"x": ["a"]}, thresholds={"x": 1})
-    assert cli("select", own.path, "--capacity", "100%", "--out", tmp_path / "plan").code == 0
+    with_thresholds = make_workload({"a": 2}, {"x": ["a"]}, thresholds={"x": 1})
+    assert cli("select", with_thresholds.path, "--capacity", "100%", "--out", tmp_path / "plan").code == 0
     other = make_workload({"a": 2}, {"x": ["a"]})
     assert cli("verify", tmp_path / "plan", "--workload", other.path).code == 5
 
@@ -405,11 +415,11 @@ def test_the_curve_and_its_knee(cli, made: Workload, tmp_path: Path) -> None:
     options = ["--threshold", 27, "--capacity", "20%", "--curve"]
     answer = cli("select", made.path, *options, "--out", tmp_path / "a")
     assert "The knee is at" in answer.out
-    found = json.loads(cli("select", made.path, *options, "--out", tmp_path / "b", "--json").out)["curve"]
-    assert [round(point["percent"]) for point in found["points"]] == [1, 2, 5, 10, 20]
-    shares = [point["satisfied_percent"] for point in found["points"]]
+    curve = json.loads(cli("select", made.path, *options, "--out", tmp_path / "b", "--json").out)["curve"]
+    assert [round(point["percent"]) for point in curve["points"]] == [1, 2, 5, 10, 20]
+    shares = [point["satisfied_percent"] for point in curve["points"]]
     assert shares == sorted(shares)
-    assert all(point["satisfied"] <= point["bound"] for point in (*found["points"], found["knee"]))
+    assert all(point["satisfied"] <= point["bound"] for point in (*curve["points"], curve["knee"]))
 
 
 @pytest.mark.parametrize("objective", ["fb3m", "b3m"])
@@ -456,15 +466,15 @@ def test_diff_says_what_changes_cost_and_bring(cli, planned: Path, made: Workloa
     answer = cli("diff", planned, tmp_path / "more")
     assert "(cost " in answer.out
     assert "brings " in answer.out
-    found = json.loads(cli("diff", planned, tmp_path / "more", "--json").out)["decisions"]["served"]
-    assert set(found["measures"]) == {*found["added"], *found["dropped"]}
+    changes = json.loads(cli("diff", planned, tmp_path / "more", "--json").out)["decisions"]["served"]
+    assert set(changes["measures"]) == {*changes["added"], *changes["dropped"]}
     everything = cli("diff", planned, tmp_path / "more", "--all").out
-    for sign, ids in (("+", found["added"]), ("-", found["dropped"])):
+    for sign, ids in (("+", changes["added"]), ("-", changes["dropped"])):
         shown = re.findall(rf"^  \{sign} (\S+)", everything, flags=re.MULTILINE)
         assert sorted(shown) == sorted(ids)
-        weights = [(found["measures"][name]["brings"] or 0, found["measures"][name]["cost"]) for name in shown]
+        weights = [(changes["measures"][name]["brings"] or 0, changes["measures"][name]["cost"]) for name in shown]
         assert weights == sorted(weights, reverse=True)
-    assert len(found["added"]) > 10
+    assert len(changes["added"]) > 10
     assert "more; --all shows them" in answer.out
     assert "more; --all" not in everything
-    assert all(set(values) == {"cost", "brings"} for values in found["measures"].values())
+    assert all(set(values) == {"cost", "brings"} for values in changes["measures"].values())

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 import pytest
 
+import pubplan
 from pubplan.cli.compile import QUESTIONS
 from pubplan.cli.progress import COMPILING, showing_progress
 from pubplan.problems import FAMILIES
@@ -37,7 +38,16 @@ def test_commands_need_nothing_but_what_is_compiled_ahead(tmp_path: Path) -> Non
     workload, nodes = str(tmp_path / "workload"), str(tmp_path / "nodes")
     served = str(tmp_path / "select")
     whole = ["--threshold", "3", "--capacity", "5%", "--objective", "b3m"]
+    tiny = str(tmp_path / "tiny")  # one subscriber asks for several topics
+    pubplan.build_workload(tiny, {"a": 2, "b": 1}, {"ann": ["a", "b"], "bob": ["b"]})
+    weighted = str(tmp_path / "weighted")
+    fans = {f"s{number}": ["a", "b", "c"][number % 3 :] for number in range(9)}
+    pubplan.build_workload(weighted, {"a": 3, "b": 2, "c": 1}, fans, weights=dict.fromkeys(fans, 2))
     commands = [
+        ["select", tiny, "--threshold", "2", "--capacity", "60%"],
+        ["select", tiny, "--threshold", "2", "--capacity", "60%", "--objective", "b3m"],
+        ["select", weighted, "--threshold", "2", "--capacity", "60%"],
+        ["select", weighted, "--threshold", "2", "--capacity", "60%", "--objective", "b3m"],
         ["generate", "spotify", "--scale", "0.002", "--out", workload],
         ["generate", "zipf", "--nodes", "300", "--topics", "100", "--out", nodes],
         ["describe", workload],

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracles.assign_example import example
-from oracles.questions import OPTIONS, is_about_content
+from oracles.questions import OPTIONS, content_example, is_about_content
 
 import pubplan
 from pubplan.engine import read_parquet
@@ -25,7 +24,7 @@ INTERESTS = {"v": ["a", "b, c", "c"], "w": ["b, c", "d"], "x": ["a", "b, c"], "y
 @pytest.fixture
 def workload(request: pytest.FixtureRequest, make_workload, tmp_path: Path) -> Workload:
     if is_about_content(request):
-        return example(tmp_path / "clients")
+        return content_example(request, tmp_path / "clients")
     return make_workload(RATES, INTERESTS, window=Window(seconds=3600))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pubplan
-from pubplan.generate.content import feeds, hotspots, newsgroups
+from pubplan.generate.content import exchange, feeds, hotspots, newsgroups
 from pubplan.generate.content.brokers import OUT_DEGREE
 from pubplan.generate.exponential import DEFAULT_RATE
 from pubplan.generate.nodes import SIZES
@@ -78,6 +78,9 @@ def test_help_has_the_defaults_of_the_shapes(cli) -> None:
         ),
         ("feeds", ["--sites", 50], {"sites": 50}),
         ("hotspots", ["--seed", 3], {"seed": 3}),
+        ("exchange", ["--price-ratio", "0.05", "--dims", 2], {"price_ratio": "0.05", "dimensions": 2}),
+        ("exchange", ["--niche", "2%", "--groups", 9, "--cells", 50], {"niche": "2%", "groups": 9, "cells": 50}),
+        ("exchange", ["--sites", 40, "--capacity-factor", "1.5"], {"sites": 40, "capacity_factor": "1.5"}),
     ],
 )
 def test_content_shapes(cli, tmp_path: Path, shape: str, options: list[str], recorded: dict) -> None:
@@ -113,6 +116,8 @@ def test_content_raw_tables_are_named(cli, tmp_path: Path) -> None:
         ("hotspots", ["--levels", 9], "--levels is a whole number from 1 to 5, not 9"),
         ("adversarial", ["--clients", 7], "--clients must be a multiple of 400, not 7"),
         ("adversarial", ["--seed", 7], "--seed"),
+        ("exchange", ["--dims", 4], "--dims is a whole number from 1 to 3, not 4"),
+        ("exchange", ["--niche", "0.02"], "--niche is a share of the space such as 2%, not '0.02'. Did you mean '2%'?"),
     ],
 )
 def test_wrong_content_shapes_exit_with_2(cli, tmp_path: Path, shape: str, options: list[str], said: str) -> None:
@@ -129,3 +134,6 @@ def test_help_of_content_shapes_has_the_defaults(cli) -> None:
     assert f"Default: {hotspots.NUM_SITES}, for feeds {feeds.NUM_SITES}." in text
     assert f"Default: {OUT_DEGREE}." in text
     assert hotspots.NUM_SITES == newsgroups.NUM_SITES
+    text = " ".join(cli("generate", "content-exchange", "--help").out.split())
+    assert "Default: {}, {} or {} by --dims.".format(*exchange.USUAL_CELLS.values()) in text
+    assert f"at most {exchange.USUAL_SITES:,}." in text

@@ -135,9 +135,11 @@ def test_mistakes_are_refused_without_spark(
 
 
 def test_little_work_starts_spark_quickly(cli, sources, tmp_path: Path, shared_settings) -> None:
-    """Small sources get a session whose Java starts quickly; settings that are given come first."""
+    """Small sources get a session that was asked for, whose Java starts quickly; settings that are given come first."""
     out = ["--out", tmp_path / "workload", "--replace"]
     assert cli("ingest", *sources, *out).code == 0
+    assert shared_settings == []
+    assert cli("ingest", *sources, *out, "--master", "local[1]").code == 0
     assert cli("ingest", *sources, *out, "--conf", "spark.driver.extraJavaOptions=-Xint").code == 0
     options = [settings["spark.driver.extraJavaOptions"] for settings in shared_settings]
     assert options == [QUICK_START["spark.driver.extraJavaOptions"], "-Xint"]

@@ -46,6 +46,17 @@ def test_grids_and_sites_that_were_derived_are_stated(cli, sources, tmp_path: Pa
     assert "every client is 0 us from every broker" in answer.out
 
 
+def test_prices_that_are_not_a_metric_are_stated(cli, sources, tmp_path: Path) -> None:
+    """The worst detour, and how many prices it changed."""
+    (tmp_path / "brokers.csv").write_text("broker\na\nb\nc\n")
+    (tmp_path / "links.csv").write_text("broker,other,price\na,b,1\nb,c,2\nc,a,4000\n")
+    given = [*sources[:4], *sources[6:], "--grid", "price=0:0.5:20", "--links", tmp_path / "links.csv"]
+    answer = cli("ingest", *given, "--out", tmp_path / "workload")
+    assert answer.code == 0, answer.err
+    assert "links: 3 rows in, 3 kept, 0 rejected, 0 duplicates.\n" in answer.out
+    assert "'a' to 'c' costs 4,000 directly and 3 over 'b'. 1 of 3 became those of the cheapest route." in answer.out
+
+
 def test_options_from_a_file(cli, sources, tmp_path: Path) -> None:
     """A TOML file may hold everything; the command line wins."""
     (tmp_path / "i.toml").write_text(
@@ -87,6 +98,10 @@ def test_options_from_a_file(cli, sources, tmp_path: Path) -> None:
         (["--attribute", "site"], "cannot have the name site"),
         (["--attribute", "other"], "no column 'other_low'"),
         (["--latency-unit", "min"], "--latency-unit is us, ms or s"),
+        (["--price-unit", "eur"], "--price-unit is microusd or usd"),
+        (["--price-per-distance", "2"], "--price-per-distance needs coordinates: give --sites"),
+        (["--price-per-distance", "2", "--links", "l.csv"], "Give either --links or --price-per-distance"),
+        (["--price-per-distance", "-1"], "--price-per-distance takes CORE:ACCESS"),
         (["--column", "clients.price=p"], "column of clients"),
     ],
 )

@@ -8,8 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from oracles.assign_example import example
-from oracles.questions import OPTIONS, is_about_content
+from oracles.questions import OPTIONS, content_example, is_about_content
 
 import pubplan
 from pubplan.errors import EngineError
@@ -23,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def workload(request: pytest.FixtureRequest, make_workload, tmp_path: Path) -> Workload:
     if is_about_content(request):
-        return example(tmp_path / "clients")
+        return content_example(request, tmp_path / "clients")
     rates = {"a": 2, "b": 3, "c": 5, "d": 4}
     interests = {"v": ["a", "b", "c"], "w": ["b", "d"], "x": ["a", "b"], "y": ["b"], "z": ["c", "d"]}
     return make_workload(rates, interests, window=Window(seconds=3600))

@@ -162,10 +162,10 @@ def test_options_from_a_file(cli, tiny: Workload, catalogue: Path, tmp_path: Pat
     )
     arguments = ["provision", tiny.path, "--parameters", tmp_path / "p.toml", "--json"]
     record = json.loads(cli(*arguments, "--threshold", 4, "--out", tmp_path / "plan").out)
-    found = record["parameters"]
-    assert (found["threshold"], found["headroom"], found["rate_factor"]) == (4, "10%", "0.5")
-    assert [vm_type["name"] for vm_type in found["vm_types"]] == ["mine/small", "mine/large"]
-    assert (record["method"], found["steps"], found["order"]) == ("gsp+cbp", "bc", "stream")
+    parameters = record["parameters"]
+    assert (parameters["threshold"], parameters["headroom"], parameters["rate_factor"]) == (4, "10%", "0.5")
+    assert [vm_type["name"] for vm_type in parameters["vm_types"]] == ["mine/small", "mine/large"]
+    assert (record["method"], parameters["steps"], parameters["order"]) == ("gsp+cbp", "bc", "stream")
     (tmp_path / "p.toml").write_text("[provision]\ntreshold = 3\n")
     refused = cli(*arguments, "--out", tmp_path / "other")
     assert (refused.code, "Did you mean 'threshold'" in refused.err) == (2, True)
@@ -330,8 +330,8 @@ def test_what_if_from_a_file(cli, made: Workload, tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(
         '[provision]\nthreshold = [10, 100]\nrate_factor = [1, 1.5]\n[provision."joint+level"]\nrounds = 1\n'
     )
-    found = json.loads(cli("provision", made.path, "--parameters", tmp_path / "p.toml", "--json").out)
-    assert [(case["threshold"], case["rate_factor"]) for case in found] == [
+    answered = json.loads(cli("provision", made.path, "--parameters", tmp_path / "p.toml", "--json").out)
+    assert [(case["threshold"], case["rate_factor"]) for case in answered] == [
         *((10, "1"), (10, "1.5"), (100, "1"), (100, "1.5"))
     ]
     refused = cli("provision", made.path, "--threshold", "10,100", "--budget", 5)
@@ -372,13 +372,15 @@ def test_diff(cli, made: Workload, tmp_path: Path) -> None:
         (row,) = (line for line in answer.out.splitlines() if line.startswith(f"{label}: $"))
         old, new, change = (Decimal(amount.replace(",", "")) for amount in AMOUNT.findall(row))
         rows.append((old, new, -change if "(-" in row else change))
+    (objective,) = (line for line in answer.out.splitlines() if line.startswith("objective: "))
+    assert objective == f"objective: {rows[0][0]:,} -> {rows[0][1]:,} US dollars per window"  # rounded up like the bill
     assert all(old + change == new for old, new, change in rows)
     assert all(sum(column[1:]) == column[0] for column in zip(*rows, strict=True))
-    found = json.loads(cli("diff", tmp_path / "a", tmp_path / "b", "--json").out)["further"]
-    pairs = found["pairs"]
+    changes = json.loads(cli("diff", tmp_path / "a", tmp_path / "b", "--json").out)["further"]
+    pairs = changes["pairs"]
     assert f"pairs: {pairs['kept']:,} kept, {pairs['moved']:,} moved, 0 added, 0 dropped" in answer.out
-    assert found["cost"]["total"]["change"] == pytest.approx(
-        found["cost"]["total"]["new"] - found["cost"]["total"]["old"]
+    assert changes["cost"]["total"]["change"] == pytest.approx(
+        changes["cost"]["total"]["new"] - changes["cost"]["total"]["old"]
     )
     assert cli("diff", tmp_path / "a", tmp_path / "a").out == "The plans are the same.\n"
 

@@ -141,4 +141,4 @@ def test_limits_in_python(made: Workload) -> None:
 def test_every_family_has_methods_that_stop(family: str) -> None:
     """The default methods of provision, overlay and assign do; in select two others."""
     names = {method.name for method in family_named(family).methods.values() if method.stops_early}
-    assert names & {"exact", "joint+level", "dcbr-repair", "refined"}
+    assert names & {"exact", "joint+level", "dcbr-repair", "refined", "local-moves"}

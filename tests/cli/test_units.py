@@ -84,6 +84,25 @@ def test_refusals_repeat_the_value(cli, workload: Workload, options: list[str], 
     assert said in answer.err
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "said"),
+    [
+        ("select", ["--threshold", "1", "--capacity", "much"], "--capacity is a share of the total cost such as 10%"),
+        ("select", ["--threshold", "-1", "--capacity", "5%"], "--threshold must be between 0 and 2147483647 events"),
+        ("select", ["--threshold", "1", "--satisfy", "120%"], "--satisfy is a share such as 80%, not '120%'"),
+        ("select", ["--threshold", "1", "--capacity", "5%", "--objective", "x"], "--objective is b3m or fb3m, not 'x'"),
+        ("provision", ["--threshold", "1", "--peak-factor", "0.5"], "--peak-factor must be at least 1, not 0.5"),
+        ("provision", ["--threshold", "1", "--headroom", "120%"], "--headroom is a share below 100% such as 20%"),
+        ("provision", ["--threshold", "1", "--message-bytes", "9G"], "--message-bytes is a whole number of bytes"),
+    ],
+)
+def test_refusals_name_the_option(cli, workload: Workload, command: str, options: list[str], said: str) -> None:
+    """Whatever is wrong with a value, the sentence begins with the option that it was given for."""
+    answer = cli(command, workload.path, *options)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"pubplan: {said}")
+
+
 def test_commas_between_thousands_are_not_a_list(cli, workload: Workload) -> None:
     """What pubplan prints can be pasted: 1,000,000 and 1,200 msg/s are one capacity each."""
     for text, cost in (("1,000,000", 1_000_000), ("1,200 msg/s", 72_000)):

@@ -109,8 +109,8 @@ def test_the_tutorial_says_what_describe_prints(cli, tmp_path: Path, monkeypatch
     described = run_command("pubplan describe generated --quiet", cli)
     (wanted,) = (line.split() for line in described.splitlines() if line.startswith("topics per subscriber"))
     said = " ".join(tutorial.read_text().split())
-    assert (wanted[4], wanted[6], wanted[8]) == ("1", "22", "136")
-    assert "Half of the subscribers want one topic only, one in a hundred wants 22 or more, and one wants 136." in said
+    assert (wanted[4], wanted[6], wanted[8]) == ("1", "23", "136")
+    assert "Half of the subscribers want one topic only, one in a hundred wants 23 or more, and one wants 136." in said
     (share,) = re.findall("The most popular 1 % of the topics hold .* of the interests\\.", described)
     assert share in said
 

@@ -33,7 +33,7 @@ PROVOCATIONS = {
     "… is not a workload: it has no manifest.json. It is a plan": (2, "describe plan"),
     "… is a file, not a workload. Make a workload of raw files with 'pubplan ingest'.": (2, "describe rates.csv"),
     "… does not say how long its window is: pass --window.": (2, "provision workload --threshold 5"),
-    "The capacity is a share of the total cost such as 10%, … Did you mean '10%'?": (
+    "--capacity is a share of the total cost such as 10%, … Did you mean '10%'?": (
         2,
         "select workload --threshold 5 --capacity 0.1",
     ),

@@ -101,9 +101,9 @@ class Case:
         }
         brokers = {
             broker_ids[number]: workload.Broker(
-                None if own.parent < 0 else broker_ids[own.parent], own.latency, own.share
+                None if each.parent < 0 else broker_ids[each.parent], each.latency, each.share
             )
-            for number, own in enumerate(self.brokers)
+            for number, each in enumerate(self.brokers)
         }
         latencies = {
             rename(f"s{site}"): dict(zip(broker_ids, row, strict=True)) for site, row in enumerate(self.latencies)
@@ -271,7 +271,7 @@ def least_bandwidth(case: Case, assignment: Sequence[int]) -> int:
     needs = [0] * len(case.brokers)
     for leaf in set(assignment):
         needs[leaf] = mask(
-            case, [client.box for client, own in zip(case.clients, assignment, strict=True) if own == leaf]
+            case, [client.box for client, home in zip(case.clients, assignment, strict=True) if home == leaf]
         )
     sets = np.arange(1 << prod(case.steps))
 
@@ -284,7 +284,7 @@ def least_bandwidth(case: Case, assignment: Sequence[int]) -> int:
         is_valid = _is_filter(case.steps, case.boxes) & (sets & needs[broker] == needs[broker])
         return np.where(is_valid, total, NO_PLAN)
 
-    return sum(int(costs(broker).min()) for broker, own in enumerate(case.brokers) if own.parent < 0)
+    return sum(int(costs(broker).min()) for broker, each in enumerate(case.brokers) if each.parent < 0)
 
 
 @cache
@@ -312,7 +312,7 @@ def broken(case: Case, assignment: Sequence[int], filters: Sequence[Sequence[Box
         faults.add("load")
     if any(mask(case, [client.box]) & ~unions[leaf] for client, leaf in served):
         faults.add("inside")
-    if any(own.parent >= 0 and unions[broker] & ~unions[own.parent] for broker, own in enumerate(case.brokers)):
+    if any(each.parent >= 0 and unions[broker] & ~unions[each.parent] for broker, each in enumerate(case.brokers)):
         faults.add("nesting")
     if any(len(boxes) > case.boxes for boxes in filters):
         faults.add("boxes")

@@ -61,7 +61,7 @@ def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
 def reasons_for(case: Case, assignment: Sequence[int]) -> list[dict[str, Any]]:
     """What a plan says about the limits that it breaks."""
     reasons = []
-    late = sum(leaf not in candidates(case, own) for own, leaf in zip(case.clients, assignment, strict=True))
+    late = sum(leaf not in candidates(case, client) for client, leaf in zip(case.clients, assignment, strict=True))
     if late:
         reasons.append({"limit": LATENCY_BROKEN, "need": 0, "have": late, "where": "", "sentence": "late"})
     served = loads(case, assignment)
@@ -134,7 +134,7 @@ def served_too_late(case: Case, assignment: list[int], filters: list[list[Box]])
     for client, leaf in enumerate(assignment):
         for other in case.leaves:
             if leaf in candidates(case, case.clients[client]) and other not in candidates(case, case.clients[client]):
-                moved = [other if number == client else own for number, own in enumerate(assignment)]
+                moved = [other if number == client else home for number, home in enumerate(assignment)]
                 return moved, bounding_filters(case, moved)
     return None
 

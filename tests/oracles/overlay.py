@@ -109,6 +109,46 @@ def contribution(sets: Interests, link: Link, links: Sequence[Link]) -> int:
     return joined
 
 
+def joined_within(sets: Interests, links: Iterable[Link], caps: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The links (node, other, topics joined) that join something when it is their turn, and whose nodes have fewer
+    than their caps then.
+    """
+    taken: list[tuple[int, int, int]] = []
+    for link in links:
+        before = [one[:2] for one in taken]
+        counts, joined = degrees(len(sets), before), contribution(sets, link, before)
+        if joined > 0 and all(counts[node] < caps[node] for node in link):
+            taken.append((*link, joined))
+    return taken
+
+
+def served(sets: Interests, node: int, given: Sequence[Link], limit: int) -> list[tuple[int, int, int]]:
+    """The links (node, other, topics joined) that a node gets until half of the nodes of each of its topics are
+    connected with it, or it has ``limit`` links: to the node that helps in most of the topics that lack this.
+    """
+    links, chosen = list(given), []
+    while degrees(len(sets), links)[node] < limit:
+        counts = degrees(len(sets), links)
+        outside = []  # per topic that lacks it, the nodes that are not connected with this one
+        for topic in sets[node]:
+            groups = components(sets, topic, links)
+            inside = next(group for group in groups if node in group)
+            if 2 * len(inside) < sum(map(len, groups)):
+                outside.append(set().union(*groups) - inside)
+        helping = [
+            (-sum(other in nodes for nodes in outside), counts[other], other)
+            for other in range(len(sets))
+            if other != node and counts[other] < limit and any(other in nodes for nodes in outside)
+        ]
+        if not helping:
+            break
+        other = min(helping)[2]
+        link = (min(node, other), max(node, other))
+        chosen.append((*link, contribution(sets, link, links)))
+        links.append(link)
+    return chosen
+
+
 def greedy(
     sets: Interests, given: Sequence[Link] = (), allowed: Iterable[int] | None = None
 ) -> list[tuple[int, int, int]]:

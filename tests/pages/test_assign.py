@@ -176,9 +176,9 @@ def test_boxes_and_map_of_a_larger_plan(news: Plan) -> None:
     assert len(boxes.legend) == MAX_DRAWN_FILTERS
     assert re.search(r"\d+ leaf brokers? with smaller filters (is|are) not drawn", boxes.caption)
     assert {"a1", "a2", "b1", "b2"} <= set(boxes.spec["layer"][1]["data"]["values"][0])
-    (places,) = serving_map(tables)
-    assert "the ones that it serves" in places.caption
-    assert all(drawn(chart) for chart in (boxes, places))
+    (serving,) = serving_map(tables)
+    assert "the ones that it serves" in serving.caption
+    assert all(drawn(chart) for chart in (boxes, serving))
 
 
 def test_maps_need_coordinates(plan: Plan, workload: ContentWorkload) -> None:

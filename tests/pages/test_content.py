@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubplan.generate import content_adversarial, content_newsgroups, generate
+from pubplan.generate import content_adversarial, content_exchange, content_newsgroups, generate
 from pubplan.pages.content import content_section
 from pubplan.pages.frame import Chart, Section
 from pubplan.workload import ContentWorkload, describe
@@ -25,9 +25,9 @@ def section(workload: ContentWorkload) -> Section:
 
 
 def chart(section: Section, title: str) -> Chart:
-    (found,) = [each for each in section.charts if each.title == title]
-    assert isinstance(found, Chart)
-    return found
+    (titled,) = [each for each in section.charts if each.title == title]
+    assert isinstance(titled, Chart)
+    return titled
 
 
 def test_figures_and_facts(section: Section, workload: ContentWorkload) -> None:
@@ -95,3 +95,16 @@ def test_every_drawing_has_a_name_and_a_table(cli, workload: ContentWorkload, tm
         "Map of sites and brokers",
     ]
     assert text.count("<details><summary>") >= 5
+
+
+def test_messages_and_prices(tmp_path: Path) -> None:
+    """Facts and charts of what clients publish and what traffic costs, where the workload says it."""
+    described = describe(generate(content_exchange(200, 8), tmp_path / "workload"))
+    section = content_section("exchange", described)
+    assert section.heading == "Workload exchange"
+    assert section.facts["clients that publish"] == f"{described.published.num_publishers:,}"
+    assert section.facts["messages whose publisher is not known"] == "0"
+    assert "on average" in section.facts["prices between brokers, in micro-dollars per GB"]
+    assert chart(section, "Messages that clients publish").table.rows
+    lines = {row[0] for row in chart(section, "Prices of traffic").table.rows}
+    assert lines == {f"prices between {what}, in micro-dollars per GB" for what in ("sites and brokers", "brokers")}

@@ -218,6 +218,18 @@ def test_vms_are_listed_with_what_they_carry(ask) -> None:
     assert not vms.is_searchable
 
 
+def test_rent_and_price_are_exact(make_workload) -> None:
+    """An hour at $1 is not "$1."; 240 of them at $0.0363 are $8.712, which a bill may show as $8.71."""
+    workload = make_workload({"a": 1}, {"ann": ["a"]})
+    for micros, price, rent in ((1_000_000, "$1.00", "$240.00"), (36_300, "$0.0363", "$8.712")):
+        vm_type = VmType("mine/tiny", micros, 10**9, TARIFF)
+        plan = solve(Problem(workload, [vm_type], 1, window_seconds=864_000)).plan
+        (shown,) = sections([plan])
+        assert shown.asked["price"].startswith(f"{price} per hour of mine/tiny")
+        (listed,) = vms(plan)
+        assert [row[-1] for row in listed.table.rows] == [rent]
+
+
 def test_long_lists_are_cut_and_say_so(make_workload) -> None:
     """Of a thousand VMs the page lists a hundred; a field narrows them down."""
     workload = make_workload({"a": 1}, {f"s{number:04}": ["a"] for number in range(1000)})

@@ -43,6 +43,10 @@ def write_parquet_rows(path: Path, table: Sequence[Mapping[str, Any]]) -> Path:
     return path
 
 
+def no_spark(_: object) -> Any:
+    raise AssertionError("Spark is not needed for this")
+
+
 @pytest.fixture
 def events(tmp_path: Path) -> Source:
     return Source("events", str(write_csv(tmp_path / "events.csv", rows(["topic", "timestamp"], EVENTS))))

@@ -245,11 +245,11 @@ def test_diff_says_what_changes(workload: Workload) -> None:
     Costs: a 2, b 6, c 5. With 8 deliveries a and b fit, with 5 only c pays as much as a and half of x.
     """
     large, small = solve(Problem(workload, 8, 3)).plan, solve(Problem(workload, 2, 3)).plan
-    found = diff_plans(FAMILY, large, small)
+    difference = diff_plans(FAMILY, large, small)
     served = {plan.digest: set(plan.decisions("served")["topic_id"].to_pylist()) for plan in (large, small)}
-    assert set(found.decisions["served"].dropped) == served[large.digest] - served[small.digest]
-    assert set(found.decisions["served"].added) == served[small.digest] - served[large.digest]
-    assert found.statements["parameters.capacity"] == (8, 2)
+    assert set(difference.decisions["served"].dropped) == served[large.digest] - served[small.digest]
+    assert set(difference.decisions["served"].added) == served[small.digest] - served[large.digest]
+    assert difference.statements["parameters.capacity"] == (8, 2)
     assert diff_plans(FAMILY, large, large).is_empty
 
 

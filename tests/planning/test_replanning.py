@@ -92,7 +92,7 @@ def test_another_seed_is_named(workload: Workload) -> None:
     problem = problem_of(OVERLAY, workload)
     plan = solve_problem(OVERLAY, problem, "ring-per-topic").plan
     others = [wheres(OVERLAY, problem, Plan(plan.path, {**plan.record, "seed": seed})) for seed in range(1, 9)]
-    assert any("decisions/links.parquet" in found for found in others)
+    assert any("decisions/links.parquet" in names for names in others)
 
 
 def test_what_a_clock_stopped_is_not_made_again(workload: Workload) -> None:

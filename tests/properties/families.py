@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 from oracles import assign as assign_oracle
-from oracles import assign_plans
+from oracles import assign_plans, federate_plans
+from oracles import federate as federate_oracle
 from oracles import overlay as overlay_oracle
 from oracles import provision as provision_oracle
 from oracles import select as select_oracle
@@ -18,7 +19,8 @@ from oracles.provision import Placements, placements_of, rows_into, stated_for
 
 import pubplan
 from pubplan.planning import Exact, Plan, Problem
-from pubplan.problems import assign, provision
+from pubplan.problems import assign, federate, provision
+from pubplan.problems.federate.problem import DOLLAR_SCALE
 from pubplan.problems.select import OBJECTIVES
 
 
@@ -53,7 +55,7 @@ def _select_problem(
 
 
 def _served(topics: list[tuple[int, str, int]]) -> pa.Table:
-    numbers, names, costs = ([row[place] for row in topics] for place in range(3))
+    numbers, names, costs = ([row[position] for row in topics] for position in range(3))
     return pa.table(
         {
             "topic": pa.array(numbers, pa.int32()),
@@ -126,9 +128,9 @@ def _of_placements(
 
     def mutate(case: provision_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
         is_sized = plan.record["parameters"]["message_bytes"] is None
-        own = provision_oracle.variant(case, "sized" if is_sized else "uniform")
-        changed = change(own, plan, placements_of(plan))
-        return None if changed is None else stated_for(own, plan, changed)
+        asked = provision_oracle.variant(case, "sized" if is_sized else "uniform")
+        changed = change(asked, plan, placements_of(plan))
+        return None if changed is None else stated_for(asked, plan, changed)
 
     return mutate
 
@@ -137,9 +139,9 @@ def _drop_a_pair(case: provision_oracle.Case, plan: Plan, placements: Placements
     """Drop a pair that somebody needs."""
     rates = [case.rates[topic] for topic in case.topics]
     for row, subscriber in zip(placements, case.interests, strict=True):
-        for place, (topic, _) in enumerate(row):
+        for position, (topic, _) in enumerate(row):
             if sum(rates[other] for other, _ in row) - rates[topic] < case.needed(subscriber):
-                del row[place]
+                del row[position]
                 return placements
     return None
 
@@ -199,7 +201,7 @@ def _add_one(table: str, column: str) -> Callable[[Any, Plan], Mapping[str, Any]
     return mutate
 
 
-def _choose_the_dearer(case: provision_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+def _choose_the_more_expensive(case: provision_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
     """Say that the VMs are of the other type."""
     types, vms = plan.decisions("types").to_pylist(), plan.decisions("vms").to_pylist()
     if len(types) < 2 or types[0]["cost"] == types[1]["cost"]:
@@ -237,7 +239,7 @@ PROVISION = Oracle(
         "count a byte more": _add_one("vms", "used"),
         "count a pair more": _add_one("splits", "pairs"),
         "cost a micro-dollar more": _add_one("types", "cost"),
-        "choose the dearer type": _choose_the_dearer,
+        "choose the more expensive type": _choose_the_more_expensive,
     },
     is_telling=lambda problem, best: best.value > 0,
 )
@@ -257,8 +259,8 @@ def _of_links(
 
 def _cut(case: overlay_oracle.Case, links: list[overlay_oracle.Link]) -> list[overlay_oracle.Link] | None:
     """Drop a link without which a topic falls apart."""
-    for place in range(len(links)):
-        left = links[:place] + links[place + 1 :]
+    for position in range(len(links)):
+        left = links[:position] + links[position + 1 :]
         if not overlay_oracle.is_connected(case.sets, left):
             return left
     return None
@@ -332,9 +334,9 @@ def _of_assignment(
     """A change of an assignment or of filters, with all numbers as they follow from it."""
 
     def mutate(case: assign_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
-        own = replace(case, boxes=plan.record["parameters"]["boxes"])
-        changed = change(own, *assign_plans.decided(own, plan))
-        return None if changed is None else assign_plans.changes_for(own, plan, *changed)
+        asked = replace(case, boxes=plan.record["parameters"]["boxes"])
+        changed = change(asked, *assign_plans.decided(asked, plan))
+        return None if changed is None else assign_plans.changes_for(asked, plan, *changed)
 
     return mutate
 
@@ -344,8 +346,8 @@ def _without_a_client(case: assign_oracle.Case, plan: Plan) -> Mapping[str, Any]
 
 
 def _widened_box(case: assign_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
-    own = replace(case, boxes=plan.record["parameters"]["boxes"])
-    return _add_one("filters", "high")(own, plan) if assign_plans.does_widening_show(own, plan) else None
+    asked = replace(case, boxes=plan.record["parameters"]["boxes"])
+    return _add_one("filters", "high")(asked, plan) if assign_plans.does_widening_show(asked, plan) else None
 
 
 ASSIGN = Oracle(
@@ -381,4 +383,90 @@ ASSIGN = Oracle(
     is_telling=lambda problem, best: best.value > 0,
 )
 
-ORACLES = {"select": SELECT, "provision": PROVISION, "overlay": OVERLAY, "assign": ASSIGN}
+
+# Steiner trees, and copies along one tree, are compared with the definitions in tests/problems/federate.
+FEDERATE_VARIANTS = {
+    "spanning": ("spanning", "shared"),
+    "acyclic": ("acyclic", "shared"),
+    "replicating": ("spanning", "replicating"),
+}
+
+
+def _federate_case(case: federate_oracle.Case, routing: str, cost: str) -> federate_oracle.Case:
+    return replace(case, routing=routing, cost=cost)
+
+
+def _federate_problem(
+    case: federate_oracle.Case, directory: Path, rename: Callable[[str], str], variant: str
+) -> Problem:
+    directory.mkdir(exist_ok=True)
+    return _federate_case(case, *FEDERATE_VARIANTS[variant]).problem(directory / "workload", rename)
+
+
+def _best_federation(case: federate_oracle.Case, problem: Problem) -> Exact | None:
+    assert isinstance(problem, federate.Problem)
+    best = federate_oracle.best_cost(_federate_case(case, problem.routing, problem.cost))
+    return None if best is None else Exact(best, DOLLAR_SCALE)
+
+
+def _asked_case(case: federate_oracle.Case, plan: Plan) -> federate_oracle.Case:
+    parameters = plan.record["parameters"]
+    return _federate_case(case, parameters["routing"], parameters["cost"])
+
+
+def _of_federation(
+    change: Callable[[federate_oracle.Case, list[int], list[federate_plans.Tree]], federate_plans.Change | None],
+) -> Callable[[Any, Plan], Mapping[str, Any] | None]:
+    """A change of an attachment or of trees, with all numbers as they follow from it."""
+
+    def mutate(case: federate_oracle.Case, plan: Plan) -> Mapping[str, Any] | None:
+        asked = _asked_case(case, plan)
+        changed = change(asked, *federate_plans.decided(plan))
+        return None if changed is None else federate_plans.changes_for(asked, *changed)
+
+    return mutate
+
+
+FEDERATE = Oracle(
+    cases=federate_oracle.cases(max_clients=4, max_brokers=3),
+    plain=federate_oracle.Case(
+        (6,),
+        (6,),
+        (
+            federate_oracle.Publisher(0, ((0, 4),), ((0, 2), (5, 1))),
+            federate_oracle.Publisher(1, ((2, 6),), ((1, 3),)),
+            federate_oracle.Publisher(1, ((0, 6),), ()),
+        ),
+        ((1, 4), (4, 1)),
+        ((0, 2), (2, 0)),
+        (0, 0),
+        (3,),
+    ),
+    problem=_federate_problem,
+    variants=tuple(FEDERATE_VARIANTS),
+    best=_best_federation,
+    mutations={
+        "use a broker that is forbidden or full": _of_federation(federate_plans.at_a_forbidden_broker),
+        "name a broker that does not exist": lambda case, plan: federate_plans.at_no_broker(
+            case, *federate_plans.decided(plan)
+        ),
+        "take a heavier tree": _of_federation(federate_plans.heavier_tree),
+        "leave a broker out of a tree": federate_plans.without_a_broker,
+        "drop a client": lambda case, plan: {
+            "tables": {"decisions/attachments/00000.parquet": lambda table: table.slice(1)}
+        },
+        "send a message more": _add_one("links", "messages"),
+        "price a link higher": _add_one("links", "price"),
+        "count a message more": _add_one("channels", "messages"),
+        "count a subscriber more": _add_one("channels", "subscribers"),
+        "widen a channel": _add_one("channels", "high"),
+        "count a client more": _add_one("brokers", "clients"),
+        "load a broker more": _add_one("brokers", "load"),
+        "let a broker forward more": _add_one("brokers", "forwarded"),
+        "let a broker take more": _add_one("brokers", "capacity"),
+        "publish a message more": _add_one("brokers", "published"),
+    },
+    is_telling=lambda problem, best: best.value > 0,
+)
+
+ORACLES = {"select": SELECT, "provision": PROVISION, "overlay": OVERLAY, "assign": ASSIGN, "federate": FEDERATE}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pubplan.errors import InputError
-from pubplan.pages.figures import figures_text
+from pubplan.pages.figures import PAGE, figures_text, write_figures
 from pubplan.reproduce import Figure, Reproduction, options_of, reproduce
 from pubplan.reproduce.assign import MIN_SCALE
 from pubplan.reproduce.assign.runs import NUM_BROKERS, NUM_CLIENTS
@@ -70,6 +72,17 @@ def test_every_figure_says_how_it_compares(reproduction: Reproduction) -> None:
             assert note.endswith(".")
             assert note in text
     assert any(each.notes for each in reproduction.figures)
+
+
+def test_titles_have_no_empty_brackets(reproduction: Reproduction, tmp_path: Path) -> None:
+    """A figure without one y axis says no unit, on the terminal and on the page."""
+    lines = figures_text(reproduction).splitlines()
+    write_figures(tmp_path / "figures", {}, [reproduction], replace=False)
+    page = (tmp_path / "figures" / PAGE).read_text()
+    for each in reproduction.figures:
+        assert f"{each.name}: {each.title}" + (f" ({each.y})" if each.y else "") in lines
+    assert "()" not in "".join(lines)
+    assert ">. The paper" not in page
 
 
 @pytest.mark.parametrize("scale", [0, MIN_SCALE / 2, 11])

@@ -181,8 +181,8 @@ def test_thresholds_types_and_peak_factor_can_be_set(monkeypatch) -> None:
         ({"vm_types": ()}, "No VM type"),
         ({"vm_types": ("c3.larg",)}, "c3.large"),
         ({"vm_types": ("c3.large", "paper-2013/c3.large")}, "named twice"),
-        ({"peak_factor": 0}, "peak factor must be at least 1"),
-        ({"peak_factor": "much"}, "peak factor is a number"),
+        ({"peak_factor": 0}, "peak_factor must be at least 1"),
+        ({"peak_factor": "much"}, "peak_factor is a number"),
         ({"peak_factor": 10**9}, "Use a smaller peak factor or a larger VM type"),
     ],
 )

@@ -181,7 +181,7 @@ def test_options_reach_the_reproduction(cli, reproduction: Reproduction, monkeyp
     ("arguments", "said"),
     [
         (["selekt"], "Did you mean 'select'"),
-        (["federation"], "Known: all, assign, overlay, provision, select"),
+        (["federation"], "Known: all, assign, federate, overlay, provision, select"),
         (["overlay", "--scale", "2"], "--scale must be between 0.001 and 1"),
         (["select", "--scale", "2"], "--scale must be between 0.001 and 1"),
         (["select", "--scale", "nan"], "--scale must be between 0.001 and 1"),

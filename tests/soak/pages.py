@@ -26,6 +26,7 @@ def write_pages(spotify: Workload, directory: Path) -> dict[str, Path]:
     fleets = [_fleet(spotify, threshold) for threshold in (100, 1000)]
     overlays = _overlays(directory)
     assignments = _assignments(directory / "clients")
+    federations = _federations(directory / "exchange")
     weighted = _weighted(directory / "weighted")
     by_weight = pubplan.select.solve(pubplan.select.Problem(weighted, "20%", 100)).plan
     (directory / "grid.json").write_text(json.dumps(_grid(spotify)), encoding="utf-8")
@@ -34,6 +35,7 @@ def write_pages(spotify: Workload, directory: Path) -> dict[str, Path]:
         "provision": lambda out: write_page(fleets[:1], out),
         "overlay": lambda out: write_page(overlays[:1], out),
         "assign": lambda out: write_page(assignments, out),
+        "federate": lambda out: write_page(federations, out),
         "comparison": lambda out: write_page([*selections, *fleets, *overlays], out),
         "what-if": lambda out: write_page([], out, comparisons=[directory / "grid.json"]),
         "workload": lambda out: write_page([by_weight], out, workloads=[weighted, spotify]),
@@ -70,6 +72,16 @@ def _overlays(directory: Path) -> list[Plan]:
     few, many = (generate(uniform(size, 30), directory / f"nodes-{size}") for size in (30, 60))
     cases = [(few, "gm-m"), (few, "dcbr-m"), (few, "ring-per-topic"), (many, "gm-m")]
     return [pubplan.overlay.solve(pubplan.overlay.Problem(nodes), method).plan for nodes, method in cases]
+
+
+def _federations(directory: Path) -> list[Plan]:
+    """Several methods and routings over brokers with coordinates, a random plan to compare with among them."""
+    exchange = pubplan.generate.generate(pubplan.generate.content_exchange(300, 24, niche="10%"), directory)
+    asked = [("spanning", "greedy-packing"), ("spanning", "random"), ("acyclic", "greedy-packing")]
+    return [
+        pubplan.federate.solve(pubplan.federate.Problem(exchange, channels=12, routing=routing), method).plan
+        for routing, method in asked
+    ]
 
 
 def _assignments(path: Path) -> list[Plan]:

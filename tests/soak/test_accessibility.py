@@ -16,7 +16,7 @@ from pubplan.pages.bars import BAR_PIXELS
 
 pytestmark = pytest.mark.soak
 
-KINDS = ("select", "provision", "overlay", "assign", "comparison", "what-if", "workload", "reproduce")
+KINDS = ("select", "provision", "overlay", "assign", "federate", "comparison", "what-if", "workload", "reproduce")
 SCHEMES = ("light", "dark")
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 
@@ -45,7 +45,7 @@ PAINTED = """async ([picture, least]) => {
   }
   return { width, columns };
 }"""
-"""The columns of a picture with at least so many pixels that are coloured: text, axes and the page are grey."""
+"""The columns of a picture with at least this many coloured pixels: text, axes and the page are grey."""
 
 
 @pytest.fixture(scope="module")

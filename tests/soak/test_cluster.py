@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from pubplan.engine import map_blocks, spark_session
-from pubplan.generate import content_newsgroups, generate, spotify, twitter, uniform, write_raw
+from pubplan.generate import content_exchange, content_newsgroups, generate, spotify, twitter, uniform, write_raw
 from pubplan.pipeline import Ingest, Source, TimeWindow, ingest
-from pubplan.problems import assign, overlay, provision
+from pubplan.problems import assign, federate, overlay, provision
 from pubplan.problems.select import Problem, solve, verify
 
 pytestmark = pytest.mark.soak
@@ -28,12 +28,12 @@ def cluster():
 
 
 def executors() -> list[psutil.Process]:
-    found = []
+    running = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # it may end while we look
             if "CoarseGrainedExecutorBackend" in " ".join(process.cmdline()):
-                found.append(process)
-    return found
+                running.append(process)
+    return running
 
 
 def test_the_cluster_gives_the_digests_of_one_process(cluster, tmp_path: Path) -> None:
@@ -105,6 +105,30 @@ def test_assignments_on_the_cluster(cluster, tmp_path: Path) -> None:
     assert assign.verify(problem, together.plan, cluster).ok
 
 
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [("steiner-mixing", {}), ("local-moves", {"steps": 20_000, "kicks": 0})],
+    ids=["mixing", "moves"],
+)
+def test_federations_on_the_cluster(cluster, tmp_path: Path, method: str, parameters: dict[str, int]) -> None:
+    """An executor killed while clients are read and trees of channels are made, another when the first attachments are
+    on disk, before all are verified: the digest of one process.
+    """
+    workload = generate(content_exchange(70_000, 40), tmp_path / "workload", spark=cluster)
+    options = {"parameters": parameters, "bound": "access"}
+    alone = federate.solve(federate.Problem(workload), method, **options)
+    problem = federate.Problem(workload)
+    with (
+        Killer(after(1.0)) as first,
+        Killer(lambda: bool(list(tmp_path.glob(".plan.*/decisions/attachments/*.parquet")))) as second,
+    ):
+        together = federate.solve(problem, method, **options, out=tmp_path / "plan", spark=cluster)
+    assert first.has_killed
+    assert second.has_killed
+    assert together.plan.digest == alone.plan.digest
+    assert federate.verify(problem, together.plan, cluster).ok
+
+
 class Killer:
     """Kills one executor while the body runs, as soon as a condition holds."""
 
@@ -116,9 +140,9 @@ class Killer:
 
     def _kill(self) -> None:
         while not self._is_over.wait(0.02):
-            found = executors() if self._condition() else []
-            if found:
-                found[0].kill()
+            running = executors() if self._condition() else []
+            if running:
+                running[0].kill()
                 self.has_killed = not self._is_over.is_set()
                 return
 

@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 import pytest
 from oracles.assign import Broker, Case, Client
+from oracles.federate import Case as ExchangeCase
+from oracles.federate import Publisher
 from oracles.mutations import Mutation, claims_of, mutations_of, sealed
 
 import pubplan
 from pubplan.errors import InputError, StalePlan
 from pubplan.planning import read_plan, solve_problem, verify_plan
-from pubplan.problems import assign, family_named, overlay, problem_of, provision, select
+from pubplan.problems import assign, family_named, federate, overlay, problem_of, provision, select
 from pubplan.problems.provision.catalogue import Origin, Tariff, Tier, VmType
 from pubplan.workload import Window, Workload
 
@@ -109,6 +111,22 @@ ACCEPTED = (
     Accepted("assign gr-star/plan.json:gap=0", "assign gr-star", "0 and 0.0 are the same number"),
     Accepted("assign gr-star/plan.json:method=*", "assign gr-star", MADE_AGAIN),
     Accepted("assign */plan.json:parameters.boxes=*", "assign gr-no-latency", QUESTION),
+    Accepted("federate */plan.json:method=*-*", "federate spanning", MADE_AGAIN),
+    Accepted("federate */plan.json:method=clustering", "federate spanning", MADE_AGAIN),
+    Accepted("federate */plan.json:method=random", "federate spanning", MADE_AGAIN),
+    Accepted("federate */plan.json:parameters.steps=*", "federate spanning", MADE_AGAIN),
+    Accepted("federate */plan.json:parameters.starts=*", "federate spanning", MADE_AGAIN),
+    Accepted("federate */plan.json:parameters.kicks=*", "federate spanning", MADE_AGAIN),
+    Accepted("federate exact/plan.json:parameters.search_nodes=*", "federate exact", MADE_AGAIN),
+    Accepted("federate exact/plan.json:gap=0", "federate exact", "0 and 0.0 are the same number"),
+    Accepted("federate exact/certificate/search.json:bound=looser", "federate exact", LOOSER),
+    Accepted("federate */certificate/access.json:bound=not claimed", "federate spanning", UNCLAIMED),
+    Accepted("federate */certificate/laminar.json:bound=not claimed", "federate spanning", UNCLAIMED),
+    Accepted("federate */certificate/access-brokers/*:price=*", "federate spanning", EVIDENCE),
+    Accepted("federate */certificate/laminar-brokers/*:price=*", "federate spanning", EVIDENCE),
+    Accepted("federate */certificate/laminar-shares/*:share=*", "federate spanning", EVIDENCE),
+    Accepted("federate */certificate/laminar-shares/*:cluster=1", "federate spanning", EVIDENCE),
+    Accepted("federate */certificate/laminar-shares/*:rows=last dropped", "federate spanning", EVIDENCE),
 )
 
 
@@ -172,8 +190,45 @@ def content_problem(directory: Path) -> assign.Problem:
     return case.problem(directory)
 
 
+def exchange_problem(directory: Path, routing: str, cost: str) -> federate.Problem:
+    """Seven clients at three sites, three brokers around a hub that nobody is near to, two attributes, four channels.
+
+    One channel has a publisher at a broker without subscribers, one client may use two brokers only, one publishes
+    nothing, and the first broker has too little room for all that are nearest to it.
+    """
+    everywhere = (0, 1, 2, 3)
+    clients = (
+        Publisher(0, ((0, 2), (0, 2)), ((0, 30), (3, 8)), everywhere),
+        Publisher(0, ((0, 4), (0, 1)), ((1, 21),), everywhere),
+        Publisher(1, ((2, 4), (0, 2)), ((0, 10), (2, 4)), everywhere),
+        Publisher(1, ((2, 4), (1, 2)), ((3, 6),), everywhere),
+        Publisher(2, ((0, 1), (0, 1)), ((1, 5), (2, 16)), everywhere),
+        Publisher(2, ((0, 2), (1, 2)), ((1, 9),), (1, 2)),
+        Publisher(0, ((3, 4), (1, 2)), (), everywhere),
+    )
+    prices = ((12, 54, 54, 70), (54, 18, 54, 70), (54, 54, 12, 70))
+    links = ((0, 19, 19, 10), (19, 0, 19, 10), (19, 19, 0, 10), (10, 10, 10, 0))
+    whole = ExchangeCase((4, 2), (2, 2), clients, prices, links, (130, 300, 300, 0), (2, 2), routing, cost)
+    return whole.problem(directory / "workload")
+
+
+EXCHANGES = {
+    "federate spanning": ("spanning", "shared", "local-moves"),
+    "federate steiner": ("steiner", "shared", "steiner-mixing"),
+    "federate acyclic": ("acyclic", "shared", "local-moves"),
+    "federate replicating": ("spanning", "replicating", "local-moves"),
+    "federate exact": ("steiner", "shared", "exact"),
+}
+"""Routing, cost and method."""
+
+
 def planned(case: str, directory: Path) -> Path:
     """The plan of a case, next to its workload."""
+    if case in EXCHANGES:
+        routing, cost, method = EXCHANGES[case]
+        problem = exchange_problem(directory, routing, cost)
+        solve_problem(family_named("federate"), problem, method, out=directory / "plan")
+        return directory / "plan"
     if case.startswith("assign"):
         solve_problem(family_named("assign"), content_problem(directory), case.split()[1], out=directory / "plan")
         return directory / "plan"
@@ -201,6 +256,7 @@ CASES = (
     *("select fb3m", "select b3m", "select exact", "provision sizes", "provision budget"),
     *("overlay gm-m", "overlay ring-per-topic", "overlay dcbr-m", "overlay dcbr-repair"),
     *("assign gr-star", "assign gr-no-latency"),
+    *EXCHANGES,
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pubplan.workload import Distribution, describe
@@ -22,7 +24,7 @@ def test_a_small_workload_by_hand(make_workload) -> None:
     assert (description.rates.mean, description.rates.largest) == (3.0, 4)
     received = shares(description.received)
     assert received == {1: 0.75, 2: 0.75, 3: 0.5, 4: 0.25, 5: 0.25}
-    assert description.received.reached_by(0.5) == 3
+    assert description.received.one_in == {2: 3, 10: 5, 100: 5, 1000: 5}
     # By topics per subscriber: w has 0 topics and 0 events, y and z one topic and 2 and 3 events, x two and 5.
     assert description.cardinality.values == [0, 1, 2]
     assert description.cardinality.means == pytest.approx([0, 100 * 2.5 / 9, 100 * 5 / 9])
@@ -48,6 +50,23 @@ def test_blocks_agree_with_whole_arrays(spotify, spark) -> None:
     for value, share in shares(description.received).items():
         assert share == (received >= value).mean()
     assert description.received.total == received.sum() == spotify.totals.cost
+    for distribution, values in (
+        (description.topics_per_subscriber, sizes),
+        (description.received, received),
+        (description.rates, spotify.topic_array("rate")),
+        (description.subscribers_per_topic, spotify.topic_array("subscribers")),
+    ):
+        descending = sorted(values.tolist(), reverse=True)
+        assert distribution.one_in == {part: descending[-(-len(values) // part) - 1] for part in (2, 10, 100, 1000)}
+
+
+def test_order_statistics_are_exact(cli, make_workload) -> None:
+    """Of two subscribers that receive 573 and 574 events one in two receives 574, one in one 573: no edge of a bin."""
+    path = make_workload({"a": 573, "b": 1}, {"x": ["a"], "y": ["a", "b"]}).path
+    received = json.loads(cli("describe", path, "--json").out)["received"]
+    assert received["one_in"] == {"2": 574, "10": 574, "100": 574, "1000": 574}
+    (line,) = (line for line in cli("describe", path).out.splitlines() if line.startswith("events per subscriber"))
+    assert line.split()[3:] == ["573.50", "574", "574", "574", "574", "574"]
 
 
 def test_edges_are_fine_and_ascending() -> None:

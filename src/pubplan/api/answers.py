@@ -62,12 +62,14 @@ def explain(
     link: str | tuple[str, str] | None = None,
     client: str | None = None,
     broker: str | None = None,
+    channel: int | str | None = None,
     workload: AnyWorkload | None = None,
     spark: SparkSession | None = None,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
 ) -> Explanation:
-    """Explain one decision of a plan in numbers: name one topic, subscriber, VM, node, link, client or broker.
+    """Explain one decision of a plan in numbers: name one topic, subscriber, VM, node, link, client,
+    broker or channel.
 
     Args:
         plan: a plan, a result, or a plan directory.
@@ -75,9 +77,10 @@ def explain(
         subscriber: the id of a subscriber: what it receives, and from where.
         vm: the number of a VM: what it carries.
         node: the id of a node: what its links are for.
-        link: the ids of two nodes that are linked: what goes this way.
+        link: the ids of two nodes or brokers that are linked: what goes this way.
         client: the id of a client: which brokers could serve it, and at what cost.
-        broker: the id of a broker: what its filter lets through, and for whom.
+        broker: the id of a broker: what it lets through or forwards, and for whom.
+        channel: the number of a channel: who publishes and wants it, and along which tree it goes.
         workload: the workload it was made for, if that is no longer where it was.
         spark: a session to compute on; without one, Spark is started only for big workloads.
         master: starts Spark at this master URL, and stops it in the end.
@@ -107,6 +110,7 @@ def explain(
         "link": ends,
         "client": client,
         "broker": broker,
+        "channel": channel,
     }
     asked = {kind: str(name) for kind, name in given.items() if name is not None}
     if len(asked) != 1:

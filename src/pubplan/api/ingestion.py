@@ -16,6 +16,7 @@ from pubplan.files import check_disjoint, check_free
 from pubplan.pipeline import (
     AttributeColumns,
     ContentIngest,
+    DistancePrices,
     Grid,
     Ingest,
     Source,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CONTENT_SOURCES = ("clients", "brokers", "sites", "latencies", "messages")
+CONTENT_SOURCES: tuple[Kind, ...] = ("clients", "brokers", "sites", "latencies", "prices", "links", "messages")
 SOURCES: tuple[Kind, ...] = ("events", "rates", "subscriptions", "follows")
 _ALTERNATIVES: tuple[tuple[Kind, Kind], ...] = (("events", "rates"), ("subscriptions", "follows"))
 
@@ -73,8 +74,8 @@ def ingest(
     """Read events or rates, and subscriptions or follows, clean them on Spark, and write a workload.
 
     What concerns the sources is one value for all of them or a mapping by source, such as
-    ``format={"events": "csv", "subscriptions": "parquet"}``. Small local files are read in this process, but grouping
-    by subscriber starts Spark, for some seconds.
+    ``format={"events": "csv", "subscriptions": "parquet"}``. Small local files, of up to 16 MB and a
+    million interests, need no Spark unless ``master`` or ``conf`` ask for it; the workload is the same.
 
     Args:
         out: the workload directory; must not exist yet.
@@ -146,11 +147,15 @@ def ingest_content(
     brokers: str | Path | None = None,
     sites: str | Path | None = None,
     latencies: str | Path | None = None,
+    prices: str | Path | None = None,
+    links: str | Path | None = None,
     messages: str | Path | None = None,
     attribute: Sequence[str] = (),
     grid: Sequence[str] = (),
     cells: Sequence[str] = (),
     latency_unit: str = "us",
+    price_unit: str = "microusd",
+    price_per_distance: str | None = None,
     columns: Mapping[str, Mapping[str, str]] | None = None,
     format: str | Mapping[str, str] | None = None,
     delimiter: str | Mapping[str, str] | None = None,
@@ -178,12 +183,19 @@ def ingest_content(
         brokers: broker; optional parent, latency, share, capacity and coordinates.
         sites: site and coordinates, whose distances to those of brokers are the latencies.
         latencies: site, broker and latency instead, one for every pair.
-        messages: a column per attribute; optional client and count. They become a density of events.
+        prices: site, broker and the price of traffic between them, one for every pair.
+        links: broker, other and the price of traffic between the two brokers, in one direction or both. Where it would
+            be cheaper over other brokers, the price becomes that of the cheapest route.
+        messages: a column per attribute; optional client and count. They become a density of events, and what clients
+            publish.
         attribute: names of attributes, with the columns of their ranges: ``"price=low:high"``, or ``"price"`` for
             columns ``price_low`` and ``price_high``.
         grid: grids of attributes, ``"price=0:0.5:200"`` for 0 to 100 in steps of 0.5; others are derived from the data.
         cells: into how many parts of an attribute messages are counted, ``"price=20"``.
         latency_unit: of latencies, limits and coordinates: us, ms or s.
+        price_unit: of prices: microusd or usd, per GB.
+        price_per_distance: prices by distance instead of tables, per unit of coordinates: ``"0.5:2"`` between brokers
+            and between sites and brokers, or one number for both.
         columns: by source, from our column names to those of the table; an empty name leaves an optional one out.
         format: as for :func:`ingest`, and so ``delimiter``, ``quote``, ``escape``, ``encoding``, ``header``,
             ``multiline`` and ``options``.
@@ -200,7 +212,7 @@ def ingest_content(
 
     Raises:
         InputError: a source is missing or cannot be read, too many of its rows are rejected, brokers are not a tree, a
-            latency is missing, a grid is too fine, or ``out`` exists.
+            latency or a price is missing, a grid is too fine, or ``out`` exists.
         EngineError: Spark does not start.
 
     >>> content = pubplan.ingest_content(
@@ -225,7 +237,8 @@ def ingest_content(
             raise InputError(f"{argument(name)} is given at most once for each attribute, not for {', '.join(named)}.")
     attributes = tuple(AttributeColumns.parse(text) for text in attribute)
     make = partial(content_source, attributes=attributes)
-    paths = {"clients": clients, "brokers": brokers, "sites": sites, "latencies": latencies, "messages": messages}
+    given_paths = (clients, brokers, sites, latencies, prices, links, messages)
+    paths = dict(zip(CONTENT_SOURCES, given_paths, strict=True))
     sources = {kind: reading.source(make, kind, path) for kind, path in paths.items() if path is not None}
     job = ContentIngest(
         sources["clients"],
@@ -233,10 +246,14 @@ def ingest_content(
         attributes,
         network=sources.get("sites", sources.get("latencies")),
         messages=sources.get("messages"),
+        prices=sources.get("prices"),
+        links=sources.get("links"),
+        price_per_distance=None if price_per_distance is None else DistancePrices.parse(price_per_distance),
         grids=dict(Grid.parse(text) for text in grid),
         cells=parse_cells(list(cells)),
         window=TimeWindow.parse(_moment(window_start), _moment(window_end)),
         latency_unit=latency_unit,
+        price_unit=price_unit,
         max_rejected=max_rejected,
     )
     check_disjoint(Path(out), *(Path(source.path) for source in job.sources))

@@ -29,7 +29,10 @@ def lazy_spark(
     settings = dict(conf or {})
     check_master(master)
     with ExitStack() as stack:
-        yield LazySpark(lambda defaults: stack.enter_context(spark_session(master, {**defaults, **settings})))
+        yield LazySpark(
+            lambda defaults: stack.enter_context(spark_session(master, {**defaults, **settings})),
+            is_asked_for=master is not None or bool(settings),
+        )
 
 
 @contextmanager

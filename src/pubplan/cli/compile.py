@@ -19,6 +19,12 @@ QUESTIONS: Mapping[str, Sequence[Sequence[str]]] = {
     "provision": (("--threshold", "10", "--window", "10d", "--vm-type", "c3.large,c3.xlarge"),),
     "overlay": ((),),
     "assign": (("--max-delay", "0.5", "--load", "3", "--max-load", "9"),),
+    "federate": (
+        ("--channels", "4"),
+        ("--channels", "4", "--routing", "steiner"),
+        ("--channels", "4", "--routing", "acyclic"),
+        ("--channels", "4", "--cost", "replicating"),
+    ),
 }
 """By family, the options of commands that together run all its kernels, each with all methods that apply."""
 
@@ -61,22 +67,31 @@ def _nothing() -> None:
 def _commands(scratch: Path) -> Iterator[list[str]]:
     """What is run: the commands themselves, so that exactly what they need is compiled."""
     from pubplan.problems import FAMILIES, family_named
+    from pubplan.workload import build_workload
 
     fans, nodes, feeds, tree = (str(scratch / name) for name in ("fans", "nodes", "feeds", "tree"))
+    exchange, few = str(scratch / "exchange"), str(scratch / "few")
     yield ["generate", "spotify", "--scale", "0.001", "--out", fans]
     for shape in ("zipf", "exponential", "uniform"):
         size = ("--nodes", "40", "--topics", "20", "--sizes", "2-8")
         yield ["generate", shape, *size, "--out", nodes, "--replace"]
     yield ["generate", "content-feeds", "--clients", "200", "--brokers", "5", "--out", feeds]
     yield ["generate", "content-hotspots", "--clients", "200", "--brokers", "12", "--levels", "2", "--out", tree]
-    workloads = {"topic": (fans, nodes), "content": (feeds, tree)}
+    # More brokers than a table of all their sets is made for, and few clients for exact searches.
+    yield ["generate", "content-exchange", "--clients", "60", "--brokers", "16", "--out", exchange]
+    yield ["generate", "content-exchange", "--clients", "8", "--brokers", "4", "--out", few]
+    workloads = {"topic": (fans, nodes), "content": (feeds, tree), "federate": (exchange, few)}
     for family in FAMILIES:
-        large, small = workloads[family_named(family).kind]
+        large, small = workloads.get(family) or workloads[family_named(family).kind]
         for options in QUESTIONS[family]:
             out = ("--out", str(scratch / "plan"), "--replace")
             yield [family, large, *options, *out]
             for method in family_named(family).methods:
                 yield [family, small, *options, "--method", method, *out]
+    # Weights that are read are arrays of another type than those that all are 1.
+    weighted = build_workload(scratch / "weighted", {"a": 2, "b": 1}, {"ann": ["a", "b"]}, weights={"ann": 2})
+    for options in QUESTIONS["select"]:
+        yield ["select", str(weighted.path), *options]
 
 
 def _run(arguments: list[str]) -> None:

@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
-from pubplan.cli.generate_content import content_adversarial, content_feeds, content_hotspots, content_newsgroups
+from pubplan.cli.generate_content import (
+    content_adversarial,
+    content_exchange,
+    content_feeds,
+    content_hotspots,
+    content_newsgroups,
+)
 from pubplan.cli.options import Conf, Json, Master, Out, Quiet, Raw, Replace, Seed, scale_number, whole_number
 from pubplan.cli.write_shape import given, write_shape
 
@@ -154,5 +160,5 @@ def _sizes(text: str | None) -> tuple[int, int] | None:
     return int(match[1]), int(match[2] or match[1])
 
 
-for _command in (content_newsgroups, content_feeds, content_hotspots, content_adversarial):
+for _command in (content_newsgroups, content_feeds, content_hotspots, content_adversarial, content_exchange):
     app.command(_command.__name__.replace("_", "-"))(_command)

@@ -24,6 +24,40 @@ Broad = Annotated[
 ]
 Boxes = Annotated[int, typer.Option("--boxes", help="Boxes per filter that it is made to be difficult for, 2 to 5.")]
 
+PriceRatio = Annotated[
+    str,
+    typer.Option(
+        "--price-ratio",
+        metavar="RATIO",
+        help="Price of traffic from sites to brokers, in terms of that between brokers.",
+    ),
+]
+Niche = Annotated[
+    str | None,
+    typer.Option(
+        "--niche", metavar="SHARE", help="Width of all subscriptions, such as 2%. Default: both ends are drawn."
+    ),
+]
+SubscriptionGroups = Annotated[
+    int | None, typer.Option("--groups", help="Number of different subscriptions. Default: one for each client.")
+]
+Dims = Annotated[int, typer.Option("--dims", help="Attributes of events, 1 to 3.")]
+CellsPerAttribute = Annotated[
+    int | None,
+    typer.Option(
+        "--cells", help="Parts of each attribute that messages are counted in. Default: 200, 14 or 5 by --dims."
+    ),
+]
+CapacityFactor = Annotated[
+    str,
+    typer.Option(
+        "--capacity-factor", metavar="FACTOR", help="What all brokers can take, in terms of what clients need."
+    ),
+]
+ExchangeSites = Annotated[
+    int | None, typer.Option("--sites", help="Number of sites. Default: one for each client, at most 10,000.")
+]
+
 
 def content_newsgroups(
     out: Out,
@@ -110,3 +144,32 @@ def content_adversarial(
     from pubplan.generate import content_adversarial as shape_of
 
     write_shape(shape_of(clients, brokers, boxes), out, raw, False, replace, quiet, json, master, conf)
+
+
+def content_exchange(
+    out: Out,
+    clients: Clients = 10_000,
+    brokers: Brokers = 100,
+    price_ratio: PriceRatio = "1",
+    niche: Niche = None,
+    groups: SubscriptionGroups = None,
+    dims: Dims = 1,
+    cells: CellsPerAttribute = None,
+    capacity_factor: CapacityFactor = "2",
+    sites: ExchangeSites = None,
+    raw: Raw = None,
+    seed: Seed = 0,
+    replace: Replace = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Clients in a square that publish as well as subscribe, and brokers with capacities that charge by distance."""
+    from pubplan.generate import content_exchange as shape_of
+
+    options = given(niche=niche, groups=groups, cells=cells, num_sites=sites)
+    shape = shape_of(
+        clients, brokers, seed, dimensions=dims, price_ratio=price_ratio, capacity_factor=capacity_factor, **options
+    )
+    write_shape(shape, out, raw, False, replace, quiet, json, master, conf)

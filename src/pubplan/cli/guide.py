@@ -15,6 +15,7 @@ SUMMARIES: Mapping[str, str] = {
     "provision": "Which VMs satisfy all at the least cost?",
     "overlay": "Which links connect every topic?",
     "assign": "Which broker serves which content subscriber?",
+    "federate": "Who attaches where, and how do brokers route?",
     "show": "Say once more what a plan says.",
     "verify": "Recompute a plan and compare it with what it says.",
     "explain": "Why does a plan decide as it does?",
@@ -50,6 +51,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "pubplan assign clients --max-delay 0.3 --out assigned",
         "pubplan assign clients --max-delay 0.3 --load 1.2 --max-load 1.5 --method gr-star",
     ),
+    "federate": (
+        "pubplan federate exchange --channels 50 --out federation",
+        "pubplan federate exchange --channels 10x5 --cut traffic --routing steiner --message-bytes 500",
+    ),
     "show": ("pubplan show plan",),
     "verify": ("pubplan verify plan", "pubplan verify plan --workload moved --replan"),
     "explain": ("pubplan explain plan --topic album-17", "pubplan explain fleet --vm 0"),
@@ -76,7 +81,30 @@ def examples_of(command: str) -> str | None:
 
 
 class Command(TyperCommand):
-    """A command whose usage names its arguments plainly: ``pubplan show [OPTIONS] PLAN``."""
+    """A command whose usage names its arguments plainly: ``pubplan show [OPTIONS] PLAN``.
+
+    An option that only other commands have is refused with their names, not with what is spelt alike.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            option = getattr(error, "option_name", None)
+            owners = _owners(ctx, option)
+            if owners:
+                vars(error).update(
+                    message=f"No such option of {ctx.command_path}: {option} belongs to {owners}.", possibilities=None
+                )
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+
+def _owners(ctx: Any, option: str | None) -> str:
+    """The commands that have an option, in a phrase; nothing where none has it."""
+    commands = ctx.parent.command.commands if option is not None and ctx.parent is not None else {}
+    names = [name for name, command in commands.items() if any(option in each.opts for each in command.params)]
+    quoted = [f"'pubplan {name}'" for name in names]
+    return " and ".join(part for part in (", ".join(quoted[:-1]), *quoted[-1:]) if part)

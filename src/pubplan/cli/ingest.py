@@ -18,7 +18,11 @@ from pubplan.cli.ingest_options import (
     GridOption,
     Latencies,
     LatencyUnit,
+    Links,
     Messages,
+    PricePerDistance,
+    Prices,
+    PriceUnit,
     Sites,
     assignments,
     per_source,
@@ -39,6 +43,8 @@ _PLAIN = (
     "timeless",
     "wildcards",
     "latency-unit",
+    "price-unit",
+    "price-per-distance",
 )
 """Options that are arguments of the function."""
 
@@ -62,11 +68,15 @@ def ingest(
     brokers: Brokers = None,
     sites: Sites = None,
     latencies: Latencies = None,
+    prices: Prices = None,
+    links: Links = None,
     messages: Messages = None,
     attribute: AttributeOption = None,
     grid: GridOption = None,
     cells: CellsOption = None,
     latency_unit: LatencyUnit = None,
+    price_unit: PriceUnit = None,
+    price_per_distance: PricePerDistance = None,
     format: Annotated[
         list[str] | None,
         typer.Option(
@@ -176,11 +186,15 @@ def ingest(
         "brokers": brokers,
         "sites": sites,
         "latencies": latencies,
+        "prices": prices,
+        "links": links,
         "messages": messages,
         "attribute": attribute,
         "grid": grid,
         "cells": cells,
         "latency-unit": latency_unit,
+        "price-unit": price_unit,
+        "price-per-distance": price_per_distance,
         "no-header": no_header or None,
         "multiline": multiline or None,
         "wildcards": wildcards,
@@ -212,7 +226,7 @@ def _options(path: Path | None, given: dict[str, Any]) -> dict[str, Any]:
 
     known: dict[str, tuple[type, ...]] = {
         **dict.fromkeys((*TEXT_OPTIONS, "event-id", "wildcards", "window-start", "window-end"), (str,)),
-        **dict.fromkeys(("timestamp-unit", "latency-unit"), (str,)),
+        **dict.fromkeys(("timestamp-unit", "latency-unit", "price-unit", "price-per-distance"), (str,)),
         **dict.fromkeys(("no-header", "multiline", "keep-unknown", "timeless"), (bool,)),
         **dict.fromkeys(KINDS, (str, dict)),
         **dict.fromkeys(("attribute", "grid", "cells"), (str, list)),

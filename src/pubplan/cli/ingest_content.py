@@ -7,7 +7,7 @@ from typing import Any
 
 from pubplan.cli.ingest_options import CONTENT_KINDS, TEXT_OPTIONS, TOPIC_KINDS
 
-CONTENT_OPTIONS = ("attribute", "grid", "cells", "latency-unit")
+CONTENT_OPTIONS = ("attribute", "grid", "cells", "latency-unit", "price-unit", "price-per-distance")
 SHARED_OPTIONS = ("window-start", "window-end", "max-rejected", "no-header", "multiline")
 
 
@@ -56,4 +56,12 @@ def content_sentences(source: Mapping[str, Any]) -> list[str]:
         lines.append(f"  Derived from the data: {grids}")
     if source.get("derived_sites"):
         lines.append("  Neither sites nor latencies were given: every client is 0 us from every broker.")
+    if source.get("links_closed"):
+        closed = source["links_closed"]
+        one, other, via = (repr(name) for name in closed["worst"]["brokers"])
+        lines.append(
+            f"  The prices are not a metric: {one} to {other} costs {closed['worst']['price']:,} directly and "
+            f"{closed['worst']['detour']:,} over {via}. {closed['lowered']:,} of {closed['pairs']:,} became those of "
+            "the cheapest route."
+        )
     return lines

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 TOPIC_KINDS = ("events", "rates", "subscriptions", "follows")
-CONTENT_KINDS = ("clients", "brokers", "sites", "latencies", "messages")
+CONTENT_KINDS = ("clients", "brokers", "sites", "latencies", "prices", "links", "messages")
 KINDS = (*TOPIC_KINDS, *CONTENT_KINDS)
 TEXT_OPTIONS = ("format", "delimiter", "quote", "escape", "encoding")
 """Options that hold for all sources, or for one: ``--format csv``, ``--format events=csv``."""
@@ -28,6 +28,14 @@ Sites = Annotated[
 ]
 Latencies = Annotated[
     str | None, typer.Option("--latencies", metavar="PATH", help="Latencies: site, broker, latency; one for each pair.")
+]
+Prices = Annotated[
+    str | None,
+    typer.Option("--prices", metavar="PATH", help="Prices of traffic: site, broker, price; one for each pair."),
+]
+Links = Annotated[
+    str | None,
+    typer.Option("--links", metavar="PATH", help="Prices of traffic between brokers: broker, other, price."),
 ]
 Messages = Annotated[
     str | None,
@@ -56,6 +64,18 @@ CellsOption = Annotated[
 LatencyUnit = Annotated[
     str | None,
     typer.Option("--latency-unit", help="Unit of latencies, limits and coordinates: us (the default), ms or s."),
+]
+
+PriceUnit = Annotated[
+    str | None, typer.Option("--price-unit", help="Unit of prices, per GB: microusd (the default) or usd.")
+]
+PricePerDistance = Annotated[
+    str | None,
+    typer.Option(
+        "--price-per-distance",
+        metavar="CORE[:ACCESS]",
+        help="Prices by distance, per unit of coordinates: between brokers, and between sites and brokers.",
+    ),
 ]
 
 

@@ -56,7 +56,7 @@ class Parameter:
         return {"type": self.type_name, "default": self.default, "help": self.help}
 
 
-def parameters_of(method: Method[Any, Any]) -> dict[str, Parameter]:
+def parameters_of(method: Method[Any, Any, Any]) -> dict[str, Parameter]:
     """The parameters of a method by name."""
     hints = get_type_hints(method.parameters)
     parameters = {}
@@ -67,7 +67,7 @@ def parameters_of(method: Method[Any, Any]) -> dict[str, Parameter]:
     return parameters
 
 
-def parse_settings(method: Method[Any, Any], given: Iterable[str]) -> dict[str, Any]:
+def parse_settings(method: Method[Any, Any, Any], given: Iterable[str]) -> dict[str, Any]:
     """The values that ``--set NAME=VALUE`` gives to a method's parameters.
 
     Raises:

@@ -195,7 +195,7 @@ def _expanded(ids: list[str] | None) -> list[str] | None:
     return expanded or None
 
 
-def _with_parameters(request: Request[Any], method: Method[Any, Any], given: list[str] | None) -> Request[Any]:
+def _with_parameters(request: Request[Any], method: Method[Any, Any, Any], given: list[str] | None) -> Request[Any]:
     """The request with what ``--set`` gives for the method; refuses parameters that the method does not take."""
     from pubplan.cli.parameters import parse_settings
     from pubplan.planning import make_parameters

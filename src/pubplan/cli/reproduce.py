@@ -19,7 +19,7 @@ Paper = Annotated[
     typer.Argument(
         metavar="PAPER",
         help="select (Setty et al., INFOCOM 2014), provision (Setty et al., ICDCS 2014), overlay (Chen et al., ICDCS "
-        "2011), assign (Yu et al., ICDE 2011), or all.",
+        "2011), assign (Yu et al., ICDE 2011), federate (Zhao, Wu, SECON 2011), or all.",
     ),
 ]
 Scale = Annotated[
@@ -28,7 +28,8 @@ Scale = Annotated[
         "--scale",
         parser=scale_number,
         metavar="SHARE",
-        help="Share of the paper's workload, 0.001 to 1 (assign: 0.01 to 10); default: one that takes a minute or two.",
+        help="Share of the paper's workload, 0.001 to 1 (assign: 0.01 to 10, federate: 0.03 to 10); "
+        "default: one that takes a minute or two.",
         show_default=False,
     ),
 ]
@@ -49,7 +50,10 @@ PeakFactor = Annotated[
 Runs = Annotated[
     int | None,
     typer.Option(
-        "--runs", parser=whole_number, metavar="N", help="select, overlay: runs per setting; times are their medians."
+        "--runs",
+        parser=whole_number,
+        metavar="N",
+        help="select, overlay: runs per setting; times are their medians. federate: networks per point.",
     ),
 ]
 OutOrNone = Annotated[

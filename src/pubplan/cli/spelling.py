@@ -10,6 +10,7 @@ from pubplan.arguments import Mention
 
 OPTIONS = {
     "columns": "--column",
+    "dimensions": "--dims",
     "header": "--no-header",
     "num_brokers": "--brokers",
     "num_clients": "--clients",

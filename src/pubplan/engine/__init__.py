@@ -23,7 +23,7 @@ from pubplan.engine.integers import MAX_INT64, exact_dot, exact_sum
 from pubplan.engine.memory import MemoryMeter, available_bytes, require_memory
 from pubplan.engine.progress import COMPILING, PLANNING, READING, Listener, Stage, Timings, muted, observed_by, stage
 from pubplan.engine.random_streams import random_stream
-from pubplan.engine.session import LOCAL_MASTER, LazySpark, check_master, spark_session, started
+from pubplan.engine.session import LOCAL_MASTER, LazySpark, check_master, is_at_hand, spark_session, started
 from pubplan.engine.store import Store, open_store, stores_below
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ __all__ = [
     "exact_dot",
     "exact_sum",
     "interruptible",
+    "is_at_hand",
     "is_time_over",
     "map_blocks",
     "muted",

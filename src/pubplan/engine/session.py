@@ -103,11 +103,22 @@ def check_master(master: str | None) -> str:
 
 
 class LazySpark:
-    """A session that starts when it is first needed, so that what is refused before costs no wait."""
+    """A session that starts when it is first needed, so that what is refused before costs no wait.
 
-    def __init__(self, start: Callable[[Mapping[str, str]], SparkSession]) -> None:
+    Args:
+        start: starts it, with settings that the user's override.
+        is_asked_for: somebody named a master or settings, so that also what is small runs on it.
+    """
+
+    def __init__(self, start: Callable[[Mapping[str, str]], SparkSession], *, is_asked_for: bool = False) -> None:
         self._start = start
+        self._is_asked_for = is_asked_for
         self._session: SparkSession | None = None
+
+    @property
+    def is_at_hand(self) -> bool:
+        """It runs already, or will in any case."""
+        return self._is_asked_for or self._session is not None
 
     def session(self, defaults: Mapping[str, str]) -> SparkSession:
         """The session, which runs from now on; if it does not run yet, with ``defaults`` of its settings."""
@@ -121,6 +132,11 @@ def started(spark: SparkSession | LazySpark, *, is_for_little: bool = False) -> 
     if not isinstance(spark, LazySpark):
         return spark
     return spark.session(QUICK_START if is_for_little else {})
+
+
+def is_at_hand(spark: SparkSession | LazySpark) -> bool:
+    """Whether a session runs or was asked for; otherwise small work is done in this process."""
+    return spark.is_at_hand if isinstance(spark, LazySpark) else True
 
 
 def _start(master: str, conf: dict[str, str], scratch: Path) -> SparkSession:

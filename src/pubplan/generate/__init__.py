@@ -3,6 +3,7 @@
 from pubplan.generate.content import (
     ContentShape,
     content_adversarial,
+    content_exchange,
     content_feeds,
     content_hotspots,
     content_newsgroups,
@@ -21,6 +22,7 @@ __all__ = [
     "Shape",
     "TopicShape",
     "content_adversarial",
+    "content_exchange",
     "content_feeds",
     "content_hotspots",
     "content_newsgroups",

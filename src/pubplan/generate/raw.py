@@ -27,8 +27,9 @@ def write_raw(
 
     Topic shapes become ``events/`` (topic, timestamp, size) and ``subscriptions/`` (subscriber, topic); without events,
     which a large shape has billions of, the first is ``rates/`` (topic, rate, size) instead. Content shapes become
-    ``clients/``, ``brokers/``, and ``sites/`` with coordinates or ``latencies/``. ``ingest.toml`` holds the options
-    with which ``pubplan ingest`` gives the workload back, to the digest.
+    ``clients/``, ``brokers/``, and ``sites/`` with coordinates or ``latencies/``; where they have them also
+    ``prices/``, ``links/`` and ``messages/``. ``ingest.toml`` holds the options with which ``pubplan ingest`` gives the
+    workload back, to the digest.
 
     Args:
         spark: a session to write blocks on; None writes them in this process.

@@ -37,8 +37,12 @@ DOLLARS = Unit(
 """$0, $0.50, $1,000 on the axis."""
 
 
-def bars_spec(bars: Sequence[Bar], title: str, unit: Unit = DOLLARS) -> dict[str, Any]:
-    """Stacked bars, as Vega-Lite, with values under the pointer."""
+def bars_spec(bars: Sequence[Bar], title: str, unit: Unit = DOLLARS, longest: float | None = None) -> dict[str, Any]:
+    """Stacked bars, as Vega-Lite, with values under the pointer.
+
+    Args:
+        longest: where the axis ends; None for where the longest bar does.
+    """
     import altair as alt
 
     names, parts = _distinct(bars, 0), _distinct(bars, 1)
@@ -55,7 +59,13 @@ def bars_spec(bars: Sequence[Bar], title: str, unit: Unit = DOLLARS) -> dict[str
         alt.Chart(alt.Data(values=values))
         .mark_bar(size=BAR_PIXELS, yOffset=(step - BAR_PIXELS) / 2 - SPACE_PIXELS)
         .encode(
-            x=alt.X("value:Q", title=title, stack="zero", axis=alt.Axis(labelExpr=unit.label, tickCount=NUM_TICKS)),
+            x=alt.X(
+                "value:Q",
+                title=title,
+                stack="zero",
+                axis=alt.Axis(labelExpr=unit.label, tickCount=NUM_TICKS),
+                **({} if longest is None else {"scale": alt.Scale(domain=[0, longest])}),
+            ),
             y=y,
             color=alt.Color("part:N", scale=alt.Scale(domain=parts), legend=None),
             order=alt.Order("order:Q"),

@@ -10,7 +10,7 @@ from pubplan.pages.content_map import network_map
 from pubplan.pages.frame import Chart, Section, Table
 from pubplan.pages.workload import ccdf
 from pubplan.text import counted, factor_up
-from pubplan.workload import ContentDescription, HeatMap
+from pubplan.workload import PRICE_NAMES, ContentDescription, HeatMap, quantile_sentence
 
 TABLE_PARTS = 8
 """The table of the heat map has this many rows and columns, each the largest of several cells."""
@@ -32,13 +32,21 @@ def content_section(name: str, description: ContentDescription) -> Section:
     facts = {
         "attributes": ", ".join(_span(each) for each in description.attributes),
         "mean subscription": f"{description.volumes.mean / 10_000:.3g} % of the space",
-        f"leaves per client {within}": f"{description.candidates.mean:,.1f} on average",
+        "subscriptions, in millionths of the space": quantile_sentence(description.volumes),
+        f"leaves per client {within}": f"{description.candidates.mean:,.1f} on average; "
+        + quantile_sentence(description.candidates),
+        "clients per site": quantile_sentence(description.clients_per_site),
         f"least load factor {within}": "none" if description.least_load is None else factor_up(description.least_load),
     }
     if description.num_unserved:
         facts[f"clients that no leaf may serve {within}"] = f"{description.num_unserved:,}"
     if totals["rate"]:
         facts["messages per window"] = f"{totals['rate']:,}"
+    if description.published is not None:
+        facts["clients that publish"] = f"{description.published.num_publishers:,}"
+        facts["messages whose publisher is not known"] = f"{description.published.num_unnamed:,}"
+    for between, prices in description.prices.items():
+        facts[PRICE_NAMES[between]] = f"{prices.mean:,.1f} on average, at most {prices.largest:,}"
     return Section(
         f"Workload {name}",
         figures=figures,
@@ -60,10 +68,33 @@ def content_section(name: str, description: ContentDescription) -> Section:
                 "client took the nearest.",
                 {"clients per site": description.clients_per_site, "clients per leaf": description.nearest_loads},
             ),
+            *_traffic_charts(description),
             *network_map(description.sites, description.brokers, "it is nearest to"),
         ],
         facts=facts,
     )
+
+
+def _traffic_charts(description: ContentDescription) -> list[Chart]:
+    """What clients publish and what traffic costs, where that is known."""
+    charts = []
+    if description.published is not None:
+        charts.append(
+            ccdf(
+                "Messages that clients publish",
+                "The share of clients that publish at least that many messages per window.",
+                {"messages per client": description.published.messages},
+            )
+        )
+    if description.prices:
+        charts.append(
+            ccdf(
+                "Prices of traffic",
+                "The share of sites and brokers, and of all pairs of brokers, between which a GB costs as much.",
+                {PRICE_NAMES[name]: prices for name, prices in description.prices.items()},
+            )
+        )
+    return charts
 
 
 def _span(attribute: dict[str, Any]) -> str:

@@ -33,7 +33,8 @@ def _section(reproduction: Reproduction) -> Section:
 
 
 def _sheet(figure: Figure) -> Sheet:
-    return Sheet(f"{figure.name}: {figure.title}", " ".join([f"{figure.y}.", *figure.notes]), _table(figure))
+    caption = [f"{figure.y}.", *figure.notes] if figure.y else figure.notes
+    return Sheet(f"{figure.name}: {figure.title}", " ".join(caption), _table(figure))
 
 
 def _chart(figure: Figure) -> Chart:
@@ -99,4 +100,5 @@ def _figure_text(figure: Figure) -> str:
         )
         for row in rows
     ]
-    return "\n".join([f"{figure.name}: {figure.title} ({figure.y})", *(line.rstrip() for line in lines), *figure.notes])
+    title = f"{figure.name}: {figure.title}" + (f" ({figure.y})" if figure.y else "")
+    return "\n".join([title, *(line.rstrip() for line in lines), *figure.notes])

@@ -36,7 +36,7 @@ from pubplan.pages.provision_charts import (
 )
 from pubplan.planning import Plan
 from pubplan.problems.provision import FAMILY, SPLITS, VMS
-from pubplan.problems.provision.catalogue import MICROS
+from pubplan.problems.provision.listing import exact_dollars
 from pubplan.problems.provision.plan import chosen_type
 from pubplan.problems.provision.whatif import cost_per_month
 from pubplan.text import dollars_up, duration, percent, traffic
@@ -134,8 +134,7 @@ def vms(plan: Plan) -> list[Sheet]:
     rows = sorted(FAMILY.read_decisions(plan, VMS).to_pylist(), key=lambda row: (-int(row["used"]), int(row["vm"])))
     return top(
         "The VMs",
-        f"What each of {len(rows):,} carries, the fullest first. 'pubplan explain PLAN --vm N' says which topics, for "
-        "whom.",
+        "What each carries, the fullest first. 'pubplan explain PLAN --vm N' says which topics, for whom.",
         ["VM", "filled", "topics", "pairs", "in", "out", "rent"],
         [_vm_row(row, limit) for row in rows[:MAX_ROWS]],
         len(rows),
@@ -161,7 +160,7 @@ def _vm_row(row: dict[str, Any], limit: int) -> list[str]:
         f"{row['pairs']:,}",
         traffic(row["incoming"]),
         traffic(row["outgoing"]),
-        dollars_up(row["price"]),
+        exact_dollars(row["price"]),
     ]
 
 
@@ -170,7 +169,7 @@ def _price(plan: Plan) -> str:
     record = _chosen_record(plan)
     origin = record.get("origin") or {}
     words = [origin[key] for key in ("provider", "region", "date") if key in origin]
-    price = f"${record['micros_per_hour'] / MICROS:,.6f}".rstrip("0") + f" per hour of {record['name']}"
+    price = f"{exact_dollars(record['micros_per_hour'])} per hour of {record['name']}"
     return f"{price} ({', '.join(words)})" if words else price
 
 

@@ -23,7 +23,7 @@ from pubplan.pages.select_lists import topics_not_served, topics_served
 from pubplan.planning import Plan
 from pubplan.problems.select import FAMILY, SERVED
 from pubplan.quantities import share_text
-from pubplan.text import listed, number_down, number_up, percent
+from pubplan.text import ceiling, listed, number_down, number_up, percent
 from pubplan.workload import TOPIC, TopicWorkload, Workload
 
 ASKED = ("objective", "threshold", "capacity", "capacity_cost", "cost", "must_serve", "must_not_serve")
@@ -73,7 +73,7 @@ def section(
         topics += f" of {workload.counts.topics:,}"
     figures = {
         f"satisfied {record['unit']}": satisfied,
-        "no plan beats": "no bound" if record["bound"] is None else number_up(record["bound"]),
+        "no plan beats": "no bound" if record["bound"] is None else ceiling(record["bound"], record["objective"]),
         "gap": gap_of(plan),
         "topics served": topics,
         "capacity used": f"{cost:,} of {capacity:,} {unit_of_costs(plan)}",

@@ -8,7 +8,7 @@ from typing import Any
 from pubplan.pages.axes import PLAIN_SHARE, SHORT_NUMBER, log_ticks
 from pubplan.pages.frame import Chart, Entry, Section, Table
 from pubplan.text import counted
-from pubplan.workload import Description, Distribution, Relation, TopicDescription, Workload
+from pubplan.workload import Description, Distribution, Relation, TopicDescription, Workload, quantile_sentence
 
 TABLE_ROWS = 12
 
@@ -67,6 +67,10 @@ def topic_section(name: str, description: TopicDescription) -> Section:
             "window": f"{window['start']} to {window['end']}" if window["start"] else "without time",
             "events per window": f"{totals['rate']:,}",
             "most popular 1 % of topics": f"{100 * description.top_share:.1f} % of the interests",
+            "subscribers per topic": quantile_sentence(description.subscribers_per_topic),
+            "topics per subscriber": quantile_sentence(description.topics_per_subscriber),
+            "events per topic": quantile_sentence(description.rates),
+            "events per subscriber": quantile_sentence(description.received),
             "mean subscription cardinality": f"{description.mean_cardinality:.3g} % of all events",
         },
     )

@@ -1,7 +1,15 @@
 """From raw traces to workloads, as Spark tasks over pieces of their files."""
 
 from pubplan.pipeline.clean import REASONS, TimeWindow
-from pubplan.pipeline.content import AttributeColumns, ContentIngest, Grid, content_source, ingest_content, parse_cells
+from pubplan.pipeline.content import (
+    AttributeColumns,
+    ContentIngest,
+    DistancePrices,
+    Grid,
+    content_source,
+    ingest_content,
+    parse_cells,
+)
 from pubplan.pipeline.ingest import Ingest, ingest
 from pubplan.pipeline.source import Source
 
@@ -9,6 +17,7 @@ __all__ = [
     "REASONS",
     "AttributeColumns",
     "ContentIngest",
+    "DistancePrices",
     "Grid",
     "Ingest",
     "Source",

@@ -34,6 +34,7 @@ BAD_LIMIT = "bad_limit"
 BAD_SHARE = "bad_share"
 BAD_CAPACITY = "bad_capacity"
 BAD_COUNT = "bad_count"
+BAD_PRICE = "bad_price"
 OUTSIDE_SPACE = "outside_space"
 UNKNOWN_CLIENT = "unknown_client"
 UNKNOWN_SITE = "unknown_site"
@@ -58,9 +59,10 @@ REASONS = {
     BAD_SHARE: "the share is negative or not a whole number",
     BAD_CAPACITY: "the capacity is negative or not a whole number",
     BAD_COUNT: "the count of messages is negative or not a whole number",
+    BAD_PRICE: "the price is missing, negative, too large or not a number",
     OUTSIDE_SPACE: "a value lies outside the grid of its attribute",
     UNKNOWN_CLIENT: "the message names a client that is not in the workload",
-    UNKNOWN_SITE: "the client names a site without latencies",
+    UNKNOWN_SITE: "the row names a site that is not in the table of sites, latencies or prices",
     UNKNOWN_BROKER: "the row names a broker that does not exist",
 }
 """Why a row was rejected, in the order in which reasons are looked for."""

@@ -11,21 +11,28 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pubplan.arguments import argument
-from pubplan.engine import LazySpark, interruptible, stage, started
+from pubplan.engine import LazySpark, interruptible, read_parquet, stage, started
 from pubplan.errors import InputError
 from pubplan.files import atomic_directory
 from pubplan.pipeline.accounts import RowCounts, RowTotals, describe_source, total_rows
 from pubplan.pipeline.audience import AudiencePart, name_topics, wanted_topics, write_topics
 from pubplan.pipeline.clean import TimeWindow, iso
-from pubplan.pipeline.interests import PAIRS_PER_PART, group_by_subscriber, write_numbered, write_subscribers
+from pubplan.pipeline.interests import (
+    PAIRS_PER_PART,
+    group_by_subscriber,
+    group_here,
+    write_numbered,
+    write_subscribers,
+)
 from pubplan.pipeline.numbering import Topics, number_topics
-from pubplan.pipeline.parts import MAX_ROWS_OF_ONE_PART, Part, num_parts
+from pubplan.pipeline.once import count_once
+from pubplan.pipeline.parts import MAX_ROWS_OF_ONE_PART, Part, is_done_here, num_parts
 from pubplan.pipeline.reader import Reader, open_source
 from pubplan.pipeline.refusals import check_rejected, check_span, check_unit
 from pubplan.pipeline.rejected import write_rejected
 from pubplan.pipeline.scratch import scratch_frame
 from pubplan.pipeline.source import Source
-from pubplan.pipeline.traffic import add_rates, count_events, count_once, merge, per_topic
+from pubplan.pipeline.traffic import add_rates, count_events, merge, per_topic
 from pubplan.pipeline.values import TimestampUnit
 from pubplan.pipeline.wildcards import Syntax
 from pubplan.workload import (
@@ -184,7 +191,7 @@ def _count_traffic(spark: SparkSession | LazySpark, job: Ingest, reader: Reader,
     first, last, kept = min(firsts, default=None), max(lasts, default=None), totals.kept
     if is_once:
         files = [file for part in parts for file in part.files]
-        counts, kept, first, last = count_once(started(spark), files)
+        counts, kept, first, last = count_once(spark, files, totals.kept)
     else:
         counts = merge([part.counts for part in parts])
     rows = totals.counts(kept)
@@ -218,9 +225,13 @@ def _group(spark: SparkSession | LazySpark, named: list[AudiencePart], num_pairs
     files = [file for part in named for file in part.files]
     if not files:
         return []
+    names = ["subscriber_id", "topic", *sorted(given)]
+    if is_done_here(num_pairs, spark):
+        few = pa.concat_tables([read_parquet(path, names) for path in files])
+        return write_subscribers(group_here(few), scratch.path / "parts")
     schema = "subscriber_id string, topic int, weight bigint, threshold bigint"
     session = started(spark, is_for_little=num_pairs <= MAX_ROWS_OF_ONE_PART)
-    pairs = scratch_frame(session, files, schema).select("subscriber_id", "topic", *sorted(given))
+    pairs = scratch_frame(session, files, schema).select(*names)
     number = num_parts(num_pairs, PAIRS_PER_PART, session)
     return write_subscribers(group_by_subscriber(pairs, number), scratch.path / "parts")
 

@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pubplan.arguments import argument
 from pubplan.engine import LazySpark
 from pubplan.errors import InputError
-from pubplan.pipeline.parts import Part, write_blocks, write_parts
+from pubplan.pipeline.parts import Part, write_blocks, write_part, write_parts
 from pubplan.workload import Block, Int32Array, Int64Array, list_column, write_interests_block
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PAIRS_PER_PART = 2_000_000
+
+_TOPIC_BITS = 31
+_NO_VALUE = np.iinfo(np.int64).min
 
 
 def group_by_subscriber(pairs: DataFrame, num_parts: int) -> DataFrame:
@@ -42,13 +46,40 @@ def group_by_subscriber(pairs: DataFrame, num_parts: int) -> DataFrame:
     )
 
 
-def write_subscribers(grouped: DataFrame, directory: Path) -> list[Part]:
+def group_here(pairs: pa.Table) -> pa.Table:
+    """What :func:`group_by_subscriber` gives of the same pairs, in one part and in this process."""
+    encoded = pairs["subscriber_id"].dictionary_encode().combine_chunks()
+    order = pc.sort_indices(encoded.dictionary.cast(pa.binary()))
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[np.asarray(order)] = np.arange(len(order))
+    subscribers = ranks[np.asarray(encoded.indices)]
+    once = np.unique((subscribers << _TOPIC_BITS) + np.asarray(pairs["topic"]))  # by subscriber, then by topic
+    offsets = np.searchsorted(once >> _TOPIC_BITS, np.arange(len(order) + 1))
+    topics = (once & ((1 << _TOPIC_BITS) - 1)).astype(np.int32)
+    columns = {
+        "subscriber_id": encoded.dictionary.take(order),
+        "topics": pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(topics)),
+    }
+    for name in (name for name in ("weight", "threshold") if name in pairs.column_names):
+        largest = np.full(len(order), _NO_VALUE)
+        np.maximum.at(largest, subscribers, np.asarray(pairs[name].fill_null(_NO_VALUE)))
+        columns[name] = pa.array(largest, mask=largest == _NO_VALUE)
+    if "weight" in columns:
+        columns["weight"] = columns["weight"].fill_null(1)
+    return pa.table(columns)
+
+
+def write_subscribers(grouped: DataFrame | pa.Table, directory: Path) -> list[Part]:
     """Write the sorted subscribers in parts.
 
     Raises:
         InputError: some have a threshold and others have none.
     """
-    parts = write_parts(grouped, directory, _without_threshold)
+    if isinstance(grouped, pa.Table):
+        directory.mkdir()
+        parts = [write_part(directory, 0, grouped, _without_threshold)]
+    else:
+        parts = write_parts(grouped, directory, _without_threshold)
     without = sum(part.counts["without"] for part in parts)
     if without:
         raise InputError(

@@ -12,13 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pubplan.engine import LazySpark, block_range, map_blocks, num_blocks, stage, started, write_parquet
+from pubplan.engine import LazySpark, block_range, is_at_hand, map_blocks, num_blocks, stage, started, write_parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MAX_ROWS_OF_ONE_PART = 100_000
 """Up to this many rows are sorted by one task: dividing them would take longer than sorting them."""
+
+MAX_ROWS_IN_PROCESS = 1_000_000
+"""Up to this many rows are sorted and numbered in this process unless a session is at hand: they take a few seconds,
+of which starting one would be most."""
 
 _PART_ROW_GROUP = 1 << 14
 
@@ -41,6 +45,11 @@ def num_parts(num_rows: int, rows_per_part: int, spark: SparkSession) -> int:
     if num_rows <= MAX_ROWS_OF_ONE_PART:
         return 1
     return int(max(spark.sparkContext.defaultParallelism, -(-num_rows // rows_per_part)))
+
+
+def is_done_here(num_rows: int, spark: SparkSession | LazySpark) -> bool:
+    """Whether rows are sorted and numbered in this process, without Spark."""
+    return num_rows <= MAX_ROWS_IN_PROCESS and not is_at_hand(spark)
 
 
 def write_parts(ordered: DataFrame, directory: Path, finish: Finish) -> list[Part]:
@@ -77,8 +86,9 @@ def write_blocks(
     parts: list[Part], noun: str, write: Callable[[int, pa.Table], T], spark: SparkSession | LazySpark
 ) -> Iterator[T]:
     """Number the rows in order and hand every block of them to ``write``; its answers, in block order."""
-    read, number = block_reader(parts), num_blocks(sum(part.num_rows for part in parts))
-    session = None if number <= 1 else started(spark)  # one block is written here
+    num_rows = sum(part.num_rows for part in parts)
+    read, number = block_reader(parts), num_blocks(num_rows)
+    session = None if number <= 1 or is_done_here(num_rows, spark) else started(spark)
     with stage(f"writing {noun}", number) as advance:
         for answer in map_blocks(lambda block: write(block, read(block)), number, session):
             yield answer

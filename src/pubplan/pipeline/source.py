@@ -11,7 +11,19 @@ from typing import Literal
 from pubplan.arguments import argument
 from pubplan.errors import InputError, unknown_name
 
-Kind = Literal["events", "rates", "subscriptions", "follows", "clients", "brokers", "sites", "latencies", "messages"]
+Kind = Literal[
+    "events",
+    "rates",
+    "subscriptions",
+    "follows",
+    "clients",
+    "brokers",
+    "sites",
+    "latencies",
+    "prices",
+    "links",
+    "messages",
+]
 Role = Literal["id", "time", "count", "number"]
 
 MAX_COORDINATES = 8
@@ -40,6 +52,8 @@ ROLES: dict[str, Role] = {
     "share": "count",
     "capacity": "count",
     "count": "count",
+    "other": "id",
+    "price": "number",
     **dict.fromkeys(COORDINATES, "number"),
 }
 """What each column is: a name, a moment, a whole number, or any number."""
@@ -53,6 +67,8 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
     "brokers": ("broker",),
     "sites": ("site", COORDINATES[0]),
     "latencies": ("site", "broker", "latency"),
+    "prices": ("site", "broker", "price"),
+    "links": ("broker", "other", "price"),
     "messages": (),
 }
 OPTIONAL: dict[Kind, tuple[str, ...]] = {
@@ -64,6 +80,8 @@ OPTIONAL: dict[Kind, tuple[str, ...]] = {
     "brokers": ("parent", "latency", "share", "capacity", *COORDINATES),
     "sites": COORDINATES[1:],
     "latencies": (),
+    "prices": (),
+    "links": (),
     "messages": ("client", "count"),
 }
 LISTS = {("subscriptions", "topic"), ("clients", "allowed")}

@@ -19,18 +19,15 @@ from pubplan.pipeline.accounts import RowTotals
 from pubplan.pipeline.batch import Batch
 from pubplan.pipeline.clean import CleanEvents, CleanRates, Reasons, TimeWindow, clean_events, clean_rates
 from pubplan.pipeline.rejected import Rejects
-from pubplan.pipeline.scratch import scratch_frame
 from pubplan.pipeline.values import Ids, Mask, TimestampUnit
 from pubplan.workload import Int64Array
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from pubplan.pipeline.reader import Work
 
 # Sums are kept in two halves, value = high x 2^31 + low, which NumPy adds exactly in floating point: a batch has at
 # most 2^22 rows, so its sums stay below 2^53.
-_LOW_BITS = 31
+LOW_BITS = 31
 _MAX_BATCH_ROWS = 1 << 22
 _SUM_COLUMNS = ("rate", "bytes", "sized")
 _COST = "cost"
@@ -151,9 +148,9 @@ def _added(rates: CleanRates, good: Mask) -> pa.Table:
 def _sums(name: str, codes: Int64Array, values: Int64Array, number: int) -> dict[str, Int64Array]:
     low = values
     halves = {}
-    if len(values) and values.max() >> _LOW_BITS:
-        low = values & ((1 << _LOW_BITS) - 1)
-        high = np.bincount(codes, weights=values >> _LOW_BITS, minlength=number)
+    if len(values) and values.max() >> LOW_BITS:
+        low = values & ((1 << LOW_BITS) - 1)
+        high = np.bincount(codes, weights=values >> LOW_BITS, minlength=number)
         halves[f"{name}_high"] = high.astype(np.int64)
     halves[f"{name}_low"] = np.bincount(codes, weights=low, minlength=number).astype(np.int64)
     return halves
@@ -191,11 +188,11 @@ def per_topic(counts: pa.Table) -> pa.Table:
     columns = {"topic": counts["topic"]}
     for name in _SUM_COLUMNS:
         low, high = (_half(counts, f"{name}_{half}") for half in ("low", "high"))
-        high = high + (low >> _LOW_BITS)
-        if (high >> (63 - _LOW_BITS)).any():
+        high = high + (low >> LOW_BITS)
+        if (high >> (63 - LOW_BITS)).any():
             said = {"bytes": "sizes"}.get(name, "rates")
             raise InputError(f"The {said} of a topic add up to more than 64 bits hold.")
-        columns[name] = pa.array((high << _LOW_BITS) + (low & ((1 << _LOW_BITS) - 1)))
+        columns[name] = pa.array((high << LOW_BITS) + (low & ((1 << LOW_BITS) - 1)))
     if _COST in counts.column_names:
         has_none = pc.less(pc.fill_null(counts[_COST], -1), 0)
         number = pc.sum(has_none).as_py() or 0
@@ -232,29 +229,3 @@ def _good_events(events: CleanEvents, good: Mask) -> pa.Table:
             "size": sizes,
         }
     )
-
-
-def count_once(spark: SparkSession, files: list[Path]) -> tuple[pa.Table, int, int | None, int | None]:
-    """Count events once per id: counts per topic, how many there are, and the first and last moment.
-
-    Of several events with one id the smallest is kept, so that the choice does not depend on their order.
-    """
-    from pyspark.sql import functions as F
-
-    rows = scratch_frame(spark, files, "event string, topic string, micros bigint, size bigint")
-    once = rows.groupBy("event").agg(F.min(F.struct("topic", "micros", "size")).alias("kept")).select("kept.*")
-    mask = (1 << _LOW_BITS) - 1
-    counted = (
-        once.groupBy("topic")
-        .agg(
-            F.count(F.lit(1)).alias("rate_low"),
-            F.coalesce(F.sum(F.col("size").bitwiseAND(F.lit(mask))), F.lit(0)).alias("bytes_low"),
-            F.coalesce(F.sum(F.shiftright("size", _LOW_BITS)), F.lit(0)).alias("bytes_high"),
-            F.count("size").alias("sized_low"),
-            F.min("micros").alias("first"),
-            F.max("micros").alias("last"),
-        )
-        .toArrow()
-    )
-    first, last = pc.min(counted["first"]).as_py(), pc.max(counted["last"]).as_py()
-    return counted.drop_columns(["first", "last"]), int(pc.sum(counted["rate_low"]).as_py() or 0), first, last

@@ -12,12 +12,14 @@ from pubplan.errors import InputError, one_line
 from pubplan.planning.plan import Plan
 from pubplan.planning.registry import Family
 from pubplan.planning.values import Explanation
-from pubplan.text import counted, html_table, number, percent_up
+from pubplan.text import ceiling, counted, decimals_down, decimals_up, html_table, number, number_down, percent_up
 
 SHOWN = 10
 """Decisions that change and are shown, of each table and side."""
 
-IMPORTANT = ("objective", "bound", "gap", "verified", "workload")
+_NONE = "none"
+
+LEADING_STATEMENTS = ("objective", "bound", "gap", "verified", "workload")
 """Statements that come first, in this order; what was asked follows."""
 
 
@@ -61,6 +63,7 @@ class Diff:
         further: what only the family knows to compare, or None if that is the same.
         units: what the objectives of both count.
         asked: what was asked of the plans differently, as (old, new), in the words of pages.
+        amounts: objective and bound of both, rounded like in the plans' own sentences.
     """
 
     statements: Mapping[str, tuple[Any, Any]]
@@ -68,6 +71,7 @@ class Diff:
     further: Explanation | None = None
     units: tuple[str, str] = ("", "")
     asked: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    amounts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
@@ -104,13 +108,14 @@ class Diff:
 
     def _said(self) -> dict[str, tuple[str, str]]:
         """What the plans say differently, old and new, for people: statements, then what was asked."""
-        important = {name: self.statements[name] for name in IMPORTANT if name in self.statements}
+        important = {name: self.statements[name] for name in LEADING_STATEMENTS if name in self.statements}
         said = {name: (_shown(name, old), _shown(name, new)) for name, (old, new) in important.items()}
-        return {**said, **self.asked}
+        amounts = {name: amounts for name, amounts in self.amounts.items() if name in said}
+        return {**said, **amounts, **self.asked}
 
     def _parameters(self) -> list[str]:
         """A line that names parameters which differ, where no words of pages tell them apart."""
-        others = [name for name in self.statements if name not in IMPORTANT]
+        others = [name for name in self.statements if name not in LEADING_STATEMENTS]
         if not others or self.asked:
             return []
         return [f"asked otherwise: {', '.join(name.removeprefix('parameters.').replace('_', ' ') for name in others)}"]
@@ -155,7 +160,23 @@ def diff_plans(family: Family[Any, Any], old: Plan, new: Plan) -> Diff:
         for table, (_, key) in family.decisions.items()
         if key is not None
     }
-    return Diff(statements, decisions, family.compare(old, new), (old.record["unit"], new.record["unit"]))
+    (old_objective, old_bound), (new_objective, new_bound) = _amounts(old), _amounts(new)
+    return Diff(
+        statements,
+        decisions,
+        family.compare(old, new),
+        (old.record["unit"], new.record["unit"]),
+        amounts={"objective": (old_objective, new_objective), "bound": (old_bound, new_bound)},
+    )
+
+
+def _amounts(plan: Plan) -> tuple[str, str]:
+    """Objective and bound for people: what is reached never looks better, what is ruled out never more than it is."""
+    objective, bound = plan.record["objective"], plan.record["bound"]
+    if plan.record["sense"] == "max":
+        return number_down(objective), _NONE if bound is None else ceiling(bound, objective)
+    reached = decimals_up(objective)
+    return reached, _NONE if bound is None else reached if bound == objective else decimals_down(bound)
 
 
 def _statements(plan: Plan) -> dict[str, Any]:
@@ -181,7 +202,7 @@ def _diff_table(family: Family[Any, Any], table: str, key: str, old: Plan, new: 
 def _shown(name: str, value: Any) -> str:
     """A value for people."""
     if value is None:
-        return "none"
+        return _NONE
     if name == "gap":
         return percent_up(value)
     if name == "workload":

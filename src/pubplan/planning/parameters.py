@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pubplan.arguments import argument
 from pubplan.errors import InputError, unknown_name
 
 Parameters = TypeVar("Parameters")
@@ -42,8 +43,8 @@ def check_int(name: str, value: object, least: int, most: int | None = None) -> 
         raise ValueError(f"{name} is a whole number, at least {least}{upper}, not {value!r}")
 
 
-def decimal_text(label: str, value: object, least: Fraction) -> str:
-    """A number as decimal text, which is exact and goes into JSON.
+def decimal_text(name: str, value: object, least: Fraction) -> str:
+    """The value of an argument, a number, as decimal text, which is exact and goes into JSON.
 
     Raises:
         InputError: it is not a number of at most 15 digits before the point and 9 after it, or less than ``least``.
@@ -52,9 +53,9 @@ def decimal_text(label: str, value: object, least: Fraction) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         text = str(int(value))
     if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", text):
-        raise InputError(f"The {label} is a number such as 2 or 1.5, not {str(value)[:40]!r}.")
+        raise InputError(f"{argument(name)} is a number such as 2 or 1.5, not {str(value)[:40]!r}.")
     if Fraction(text) < least:
-        raise InputError(f"The {label} must be at least {least}, not {text}.")
+        raise InputError(f"{argument(name)} must be at least {least}, not {text}.")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -190,7 +190,7 @@ def write_plan(
     directory: Path,
     family: str,
     problem: Problem,
-    method: Method[Any, Any],
+    method: Method[Any, Any, Any],
     parameters: Mapping[str, Any],
     seed: int,
     draft: Draft,

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound=Problem)
 D = TypeVar("D", bound=Draft)
+Q = TypeVar("Q")
 
 
 @dataclass(frozen=True)
-class Method(Generic[P, D]):
+class Method(Generic[P, D, Q]):
     """A named algorithm.
 
     Attributes:
@@ -43,14 +44,14 @@ class Method(Generic[P, D]):
     """
 
     name: str
-    run: Callable[[P, Any, int, SparkSession | None], D]
+    run: Callable[[P, Q, int, SparkSession | None], D]
     guarantee: str
     ratio: float | None
     complexity: str
     paper: str
     applies: str
     refusal: Callable[[P], str | None] = lambda problem: None
-    parameters: type = NoParameters
+    parameters: type[Q] = NoParameters  # type: ignore[assignment]
     stops_early: bool = False
     certificates: tuple[str, ...] = ()
     may_break: frozenset[str] = frozenset()
@@ -112,7 +113,7 @@ class Family(Generic[P, D]):
 
     name: str
     question: str
-    methods: Mapping[str, Method[P, D]]
+    methods: Mapping[str, Method[P, D, Any]]
     default_method: Callable[[P], str]
     bounds: Mapping[str, Bound[P, D]]
     default_bound: str
@@ -129,7 +130,7 @@ class Family(Generic[P, D]):
     exports: Mapping[str, Export[P]] = field(default_factory=dict)
     defaults: Mapping[str, str] = field(default_factory=dict)
 
-    def named_method(self, name: str) -> Method[P, D]:
+    def named_method(self, name: str) -> Method[P, D, Any]:
         """The method of that name.
 
         Raises:
@@ -145,7 +146,7 @@ class Family(Generic[P, D]):
         names = [method.name for method in self.methods.values() if method.stops_early]
         return f"These stop early with the best plan so far: {', '.join(names)}." if names else "No method stops early."
 
-    def method_for(self, problem: P, name: str | None) -> Method[P, D]:
+    def method_for(self, problem: P, name: str | None) -> Method[P, D, Any]:
         """The method of that name, or the default one.
 
         Raises:

@@ -46,7 +46,7 @@ def replan(family: Family[P, Any], problem: P, plan: Plan, spark: SparkSession |
         return tuple(_differences(plan, again))
 
 
-def parameters_of(method: Method[P, Any], problem: P, plan: Plan) -> Any:
+def parameters_of(method: Method[P, Any, Any], problem: P, plan: Plan) -> Any:
     """The parameters of the method that a plan was made with.
 
     Raises:

@@ -256,7 +256,7 @@ class Request(Generic[P]):
         """
         raise NotImplementedError
 
-    def method_parameters(self, method: Method[Any, Any]) -> dict[str, Any]:
+    def method_parameters(self, method: Method[Any, Any, Any]) -> dict[str, Any]:
         """What was given for a method's parameters: in its table, and by options that are parameters of methods."""
         options = self.options()
         given = {name: getattr(self, name) for name in options if options[name].of_method}
@@ -278,7 +278,7 @@ class Request(Generic[P]):
         """The answers of a comparison, for JSON, and the same as lines of text."""
         raise NotImplementedError
 
-    def refine(self, problem: P, method: Method[Any, Any], seed: int, spark: SparkSession | None) -> P:
+    def refine(self, problem: P, method: Method[Any, Any, Any], seed: int, spark: SparkSession | None) -> P:
         """The problem to plan for, where that has to be searched for with the method."""
         return problem
 

@@ -155,7 +155,7 @@ def plan_into(
     directory: Path,
     family: Family[P, D],
     problem: P,
-    method: Method[P, D],
+    method: Method[P, D, Any],
     parameters: Any,
     seed: int,
     bounds: Iterable[Bound[P, D]],
@@ -183,7 +183,7 @@ def plan_into(
 
 
 def _time_limited(
-    family: Family[P, D], method: Method[P, D], parameters: Mapping[str, Any], time_limit: float | None
+    family: Family[P, D], method: Method[P, D, Any], parameters: Mapping[str, Any], time_limit: float | None
 ) -> Mapping[str, Any]:
     """The parameters of a method that is to stop after a number of seconds: some count the time themselves."""
     if time_limit is None:
@@ -195,11 +195,11 @@ def _time_limited(
     return {TIME_LIMIT: time_limit, **parameters} if _counts_time(method) else parameters
 
 
-def _counts_time(method: Method[Any, Any]) -> bool:
+def _counts_time(method: Method[Any, Any, Any]) -> bool:
     return TIME_LIMIT in {field.name for field in dataclasses.fields(method.parameters)}
 
 
-def _stopped(method: Method[Any, Any], time_limit: float) -> tuple[Reason, ...]:
+def _stopped(method: Method[Any, Any, Any], time_limit: float) -> tuple[Reason, ...]:
     """Why a plan may be worse than without a limit; methods that count time themselves say so themselves."""
     if _counts_time(method):
         return ()

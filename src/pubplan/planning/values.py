@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 
+from pubplan.engine import block_range, num_blocks
 from pubplan.errors import Reason, Violation, one_line
 from pubplan.workload import Workload
 
@@ -76,6 +77,16 @@ class BlockTable:
 
     num_blocks: int
     make: Callable[[int], pa.Table]
+
+    @classmethod
+    def of(cls, table: pa.Table) -> BlockTable:
+        """A table that is in memory, cut into blocks; one without rows has an empty block."""
+
+        def make(block: int) -> pa.Table:
+            first, last = block_range(block, table.num_rows)
+            return table.slice(first, last - first)
+
+        return cls(max(1, num_blocks(table.num_rows)), make)
 
 
 @dataclass(frozen=True)

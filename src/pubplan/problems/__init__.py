@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pubplan.planning import Family, Plan, Problem
     from pubplan.workload import Workload
 
-FAMILIES = ("select", "provision", "overlay", "assign")
+FAMILIES = ("select", "provision", "overlay", "assign", "federate")
 
 
 def family_named(name: str) -> Family[Any, Any]:

@@ -3,6 +3,7 @@
 from pubplan.workload.content import (
     CONTENT,
     MAX_VOLUME,
+    PRICE_NAMES,
     PUBLISHER,
     UNLIMITED_US,
     USUAL_DELAY,
@@ -13,6 +14,7 @@ from pubplan.workload.content import (
     Candidates,
     Client,
     ClientBlock,
+    Closure,
     ContentCounts,
     ContentDescription,
     ContentTotals,
@@ -28,6 +30,7 @@ from pubplan.workload.content import (
     build_content_workload,
     candidates_of,
     capacities_at,
+    close_links,
     corner_names,
     delay_limits,
     describe_content,
@@ -37,6 +40,7 @@ from pubplan.workload.content import (
     least_load_factor,
     load_factor,
     map_points,
+    metric_closure,
     overlap_of,
     read_groups,
     site_latencies,
@@ -45,7 +49,7 @@ from pubplan.workload.content import (
     write_clients_block,
 )
 from pubplan.workload.describe import Description, describe
-from pubplan.workload.distribution import Distribution, Relation
+from pubplan.workload.distribution import Distribution, Relation, quantile_sentence
 from pubplan.workload.kinds import Kind, find_kind, register_kind, require_kind
 from pubplan.workload.manifest import MANIFEST, Block, Counts, Manifest, Totals, Window
 from pubplan.workload.tables import Int32Array, Int64Array, list_column, numbered_ids
@@ -83,6 +87,7 @@ __all__ = [
     "MANIFEST",
     "MAX_THRESHOLD",
     "MAX_VOLUME",
+    "PRICE_NAMES",
     "PUBLISHER",
     "TOPIC",
     "UNLIMITED_US",
@@ -95,6 +100,7 @@ __all__ = [
     "Candidates",
     "Client",
     "ClientBlock",
+    "Closure",
     "ContentCounts",
     "ContentDescription",
     "ContentTotals",
@@ -132,6 +138,7 @@ __all__ = [
     "candidates_of",
     "capacities_at",
     "checked_threshold",
+    "close_links",
     "corner_names",
     "delay_limits",
     "describe",
@@ -148,8 +155,10 @@ __all__ = [
     "list_column",
     "load_factor",
     "map_points",
+    "metric_closure",
     "numbered_ids",
     "overlap_of",
+    "quantile_sentence",
     "read_groups",
     "read_workload",
     "register_kind",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pubplan.engine import exact_sum
 from pubplan.workload.tables import Int64Array
@@ -31,6 +33,7 @@ class Distribution:
     """How a number is distributed over topics, subscribers or whatever has it.
 
     ``values`` and ``shares`` are its complementary distribution: the share of all that have at least that value.
+    ``one_in`` has what one in 2, 10, 100 and 1000 have at least: the largest value that as many of all reach.
     """
 
     total: int
@@ -38,15 +41,11 @@ class Distribution:
     largest: int
     values: Sequence[int]
     shares: Sequence[float]
+    one_in: Mapping[int, int]
 
     @property
     def mean(self) -> float:
         return self.total / self.number if self.number else 0.0
-
-    def reached_by(self, share: float) -> int:
-        """The largest counted value that at least ``share`` of all reach; 0 if there is none."""
-        reached = [value for value, reaching in zip(self.values, self.shares, strict=True) if reaching >= share]
-        return max(reached, default=0)
 
 
 @dataclass(frozen=True)
@@ -73,15 +72,37 @@ def bin_sums(keys: Int64Array, values: Int64Array) -> list[int]:
 
 def distribution_of(values: Int64Array) -> Distribution:
     """The distribution of numbers that are all in memory."""
-    return distribution(bin_counts(values), exact_sum(values), len(values), int(values.max(initial=0)))
+    return distribution(bin_counts(values), exact_sum(values), one_in(values), len(values), int(values.max(initial=0)))
 
 
-def distribution(bins: Int64Array, total: int, number: int, largest: int) -> Distribution:
-    """A distribution from the counts of its bins, its sum, how many there are, and the largest."""
+def distribution(bins: Int64Array, total: int, reached: Mapping[int, int], number: int, largest: int) -> Distribution:
+    """A distribution from the counts of its bins, its sum, what one in 2, 10 … reaches, how many there are, and the
+    largest.
+    """
     at_least = np.cumsum(bins[::-1])[::-1][1:]  # at_least[i] = how many reach EDGES[i]
     is_reached = largest >= EDGES
     shares = (at_least[is_reached] / max(1, number)).tolist()
-    return Distribution(total, number, largest, EDGES[is_reached].tolist(), shares)
+    return Distribution(total, number, largest, EDGES[is_reached].tolist(), shares, reached)
+
+
+def one_in(values: npt.NDArray[np.integer[Any]], numbers: Int64Array | None = None) -> dict[int, int]:
+    """The largest value that one in 2, 10, 100 and 1000 reach; 0 where there is none.
+
+    Args:
+        numbers: how often each value occurs; None is once each.
+    """
+    if numbers is not None:
+        order = np.argsort(values)[::-1]
+        at_least = np.cumsum(numbers[order])  # how many have at least the value
+        total = exact_sum(numbers)
+        return {
+            part: int(values[order[np.searchsorted(at_least, -(-total // part))]]) if total else 0 for part in ONE_IN
+        }
+    if not len(values):
+        return dict.fromkeys(ONE_IN, 0)
+    positions = {part: len(values) - -(-len(values) // part) for part in ONE_IN}
+    ordered = np.partition(values, sorted(set(positions.values())))
+    return {part: int(ordered[position]) for part, position in positions.items()}
 
 
 def relation(bins: Int64Array, sums: Sequence[float]) -> Relation:
@@ -98,6 +119,12 @@ def relation(bins: Int64Array, sums: Sequence[float]) -> Relation:
 def quantile_rows(named: Mapping[str, Distribution]) -> list[list[str]]:
     """Under ``QUANTILE_HEADER``: the name of each distribution, its mean, what one in two … reaches, the largest."""
     return [
-        [name, f"{one.mean:,.2f}", *(f"{one.reached_by(1 / part):,}" for part in ONE_IN), f"{one.largest:,}"]
+        [name, f"{one.mean:,.2f}", *(f"{one.one_in[part]:,}" for part in ONE_IN), f"{one.largest:,}"]
         for name, one in named.items()
     ]
+
+
+def quantile_sentence(distribution: Distribution) -> str:
+    """What one in two … reaches, and the largest, in a line."""
+    reached = [f"1 in {part:,} at least {value:,}" for part, value in distribution.one_in.items()]
+    return f"{', '.join(reached)}, none more than {distribution.largest:,}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
 
 INT32_LIST = pa.list_(pa.field("element", pa.int32(), nullable=False))
+INT64_LIST = pa.list_(pa.field("element", pa.int64(), nullable=False))
 
 _ID_DIGITS = 9
 
@@ -24,14 +26,27 @@ def list_column(table: pa.Table, name: str) -> tuple[Int64Array, Int32Array]:
     Raises:
         InputError: it does not hold a list of int32 in every row.
     """
+    return _csr(table, name, INT32_LIST)
+
+
+def int64_list_column(table: pa.Table, name: str) -> tuple[Int64Array, Int64Array]:
+    """As :func:`list_column`, for lists of int64."""
+    return _csr(table, name, INT64_LIST)
+
+
+def _csr(table: pa.Table, name: str, kind: pa.DataType) -> tuple[Int64Array, npt.NDArray[Any]]:
     column = table.column(name).combine_chunks()
     if isinstance(column, pa.ChunkedArray):
-        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=INT32_LIST)
-    if not pa.types.is_list(column.type) or column.type.value_type != pa.int32() or column.null_count:
-        raise InputError(f"The column {name} is {column.type}; expected a list of int32 in every row.")
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=kind)
+    if not pa.types.is_list(column.type) or column.type.value_type != kind.value_type or column.null_count:
+        raise InputError(f"The column {name} is {column.type}; expected a list of {kind.value_type} in every row.")
     offsets = column.offsets.to_numpy().astype(np.int64)
     # A slice of a table keeps the values of all its rows; its own begin at the first offset.
-    values = column.values.to_numpy()[offsets[0] : offsets[-1]] if len(offsets) else np.empty(0, np.int32)
+    values = (
+        column.values.to_numpy()[offsets[0] : offsets[-1]]
+        if len(offsets)
+        else np.empty(0, kind.value_type.to_pandas_dtype())
+    )
     return offsets - offsets[:1], values
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from pubplan.errors import InputError
 from pubplan.generate.content.brokers import make_brokers
-from pubplan.generate.content.network import Network, apportion, latencies, make_network, neighbour_order
+from pubplan.generate.content.network import Network, apportion, make_network, neighbour_order
 from pubplan.workload import PUBLISHER
+from pubplan.workload.content.distances import distances
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,8 @@ def test_latencies_are_distances_rounded_up() -> None:
         [math.isqrt(s) + (math.isqrt(s) ** 2 < s) for s in row]
         for row in (((points[:, None] - others[None]) ** 2).sum(axis=2)).tolist()
     ]
-    assert latencies(points, others).tolist() == expected
-    assert latencies(points, others)[0, :2].tolist() == [5, 2]
+    assert distances(points, others).tolist() == expected
+    assert distances(points, others)[0, :2].tolist() == [5, 2]
 
 
 def test_neighbours_follow_each_other() -> None:
@@ -95,8 +96,8 @@ def test_trees(network: Network, number: int, levels: int, out_degree: int) -> N
     inner = brokers.parents[brokers.parents != PUBLISHER]
     assert np.bincount(inner).max() <= out_degree
     assert (brokers.shares == brokers.is_leaf).all()
-    distances = latencies(brokers.coordinates, np.vstack([brokers.coordinates, network.publisher]))
-    assert brokers.latencies.tolist() == distances[np.arange(number), brokers.parents].tolist()
+    latencies = distances(brokers.coordinates, np.vstack([brokers.coordinates, network.publisher]))
+    assert brokers.latencies.tolist() == latencies[np.arange(number), brokers.parents].tolist()
 
 
 def test_trees_waste_no_brokers(network: Network) -> None:

@@ -12,7 +12,7 @@ from pubplan.engine import LazySpark
 from pubplan.pipeline import AttributeColumns, ContentIngest, Grid, content_source, ingest_content
 from pubplan.workload import Attribute, Broker, Client, ContentWorkload, Space, build_content_workload
 
-from ..conftest import write_csv
+from ..conftest import no_spark, write_csv
 
 ATTRIBUTES = (AttributeColumns.parse("price"), AttributeColumns.parse("score=score"))
 GRIDS = dict(Grid.parse(text) for text in ("price=0:0.5:20", "score=-5:1:10"))
@@ -57,10 +57,6 @@ Rows = Sequence[Mapping[str, Any]]
 Run = Callable[..., ContentWorkload]
 
 
-def no_spark(_: object) -> Any:
-    raise AssertionError("Spark is not needed for this")
-
-
 class Sources:
     """Writes raw tables and makes sources of them; a table can be replaced by other rows, or by a path."""
 
@@ -73,7 +69,7 @@ class Sources:
     ) -> ContentIngest:
         given: dict[str, Any] = {"clients": CLIENTS, "brokers": BROKERS, network: LATENCIES} | {
             name: options.pop(name)
-            for name in ("clients", "brokers", "sites", "latencies", "messages")
+            for name in ("clients", "brokers", "sites", "latencies", "prices", "links", "messages")
             if name in options
         }
         text = options.pop("text", {})
@@ -88,6 +84,8 @@ class Sources:
             tuple(attributes),
             network=sources.get("sites") or sources.get("latencies"),
             messages=sources.get("messages"),
+            prices=sources.get("prices"),
+            links=sources.get("links"),
             **{"grids": GRIDS, **options},
         )
 

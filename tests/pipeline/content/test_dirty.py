@@ -11,8 +11,8 @@ from pubplan.engine import LazySpark
 from pubplan.errors import InputError
 from pubplan.pipeline import AttributeColumns, Grid, ingest_content
 
-from ..conftest import write_csv, write_json_lines
-from .conftest import ATTRIBUTES, BROKERS, CLIENTS, GRIDS, LATENCIES, MESSAGES, clients_of, no_spark, rows_of
+from ..conftest import no_spark, write_csv, write_json_lines
+from .conftest import ATTRIBUTES, BROKERS, CLIENTS, GRIDS, LATENCIES, MESSAGES, clients_of, rows_of
 
 REASONS_OF_CLIENTS = [
     ({"client": ""}, "missing_id"),
@@ -48,6 +48,17 @@ def test_bad_clients_are_rejected_with_a_reason(run, built, change: dict[str, st
     (row,) = pq.read_table(workload.path / "rejected").to_pylist()
     assert (row["source"], row["reason"]) == ("clients", reason)
     assert row["row"] == ",".join(str(value) for value in complete.values())
+
+
+def test_a_missing_latency_whose_row_was_bad(run) -> None:
+    """It is missing because its row was rejected, and the sentence says so."""
+    latencies = [{**row, "latency": "NaN"} if number == 3 else row for number, row in enumerate(LATENCIES)]
+    site, broker = LATENCIES[3]["site"], LATENCIES[3]["broker"]
+    with pytest.raises(InputError) as refused:
+        run(latencies=latencies, max_rejected=0.5)
+    said = str(refused.value)
+    assert f"no latency from the site '{site}' to the broker '{broker}'; 1 of 6 latencies are missing." in said
+    assert "Rejected: 1 row with bad_latency (the latency is missing, negative, longer" in said
 
 
 def test_bad_brokers_sites_and_latencies(run) -> None:

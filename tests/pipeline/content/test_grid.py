@@ -31,14 +31,14 @@ GRIDS = st.builds(
 def numbers_near(draw: st.DrawFn, grid: Grid) -> str:
     """Numbers on lines, next to lines by the tiniest bit, between them and far away."""
     line = grid.origin + draw(st.integers(-2, grid.steps + 2)) * grid.step
-    aside = draw(st.sampled_from(["0", "1e-30", "-1e-30", "0.00005", "-0.3", "1e9", "-1e300", "5e-324", "-0.0"]))
-    return str(Decimal(line) + Decimal(aside)) if "e" not in aside else _added(line, aside)
+    offset = draw(st.sampled_from(["0", "1e-30", "-1e-30", "0.00005", "-0.3", "1e9", "-1e300", "5e-324", "-0.0"]))
+    return str(Decimal(line) + Decimal(offset)) if "e" not in offset else _added(line, offset)
 
 
-def _added(line: Decimal, aside: str) -> str:
+def _added(line: Decimal, offset: str) -> str:
     from decimal import Context
 
-    return str(Context(prec=700).add(line, Decimal(aside)))
+    return str(Context(prec=700).add(line, Decimal(offset)))
 
 
 @given(st.data())
@@ -155,6 +155,17 @@ def test_a_grid_too_fine_names_steps_that_fit() -> None:
     make_space(dict(Grid.parse(text) for text in fitting), None)
     check_volume({"a": Grid(Decimal(0), Decimal(1), 2**26), "b": Grid(Decimal(0), Decimal(1), 2**26)})
     assert MAX_VOLUME == 2**52
+
+
+def test_a_single_attribute_too_fine_names_steps_that_fit() -> None:
+    """10^12 steps are less than 2^52 but no 32-bit integers; 512 times as wide, 1,953,125,000 are below 2^31 - 1."""
+    name, grid = Grid.parse("a=0:1:1000000000000")
+    with pytest.raises(
+        InputError, match=r"2,147,483,647 for one attribute\. .* 512 times .*a=0:512:1953125000"
+    ) as refusal:
+        check_volume({name: grid, "b": Grid(Decimal(0), Decimal(1), 5)})
+    assert "b=" not in str(refusal.value)
+    make_space(dict([Grid.parse(re.findall(r"a=[0-9:]*[0-9]", str(refusal.value))[0])]), None)
 
 
 def test_cells() -> None:

@@ -151,15 +151,15 @@ def test_weights_of_events_are_counted_on_a_grid(
     counts the same; with fewer lines than edges both count less.
     """
     lows, highs = (np.array(side) for side in corners)
-    own, strides = np.array(weights[: len(lows)]), [x_stride, y_stride]
+    client_weights, strides = np.array(weights[: len(lows)]), [x_stride, y_stride]
     thresholds = np.array([0, 2, 4])
     lines = lines_of(lows, highs, strides)
     assert lines is not None
-    (counted,) = integrals_of_counts(lows, highs, own, volume_only(2), strides, [thresholds])
-    assert counted == integral(lows, highs, own, np.ones((1, 1), int), (5, 4), lines, thresholds)
+    (counted,) = integrals_of_counts(lows, highs, client_weights, volume_only(2), strides, [thresholds])
+    assert counted == integral(lows, highs, client_weights, np.ones((1, 1), int), (5, 4), lines, thresholds)
     expected = 0
     for step in np.ndindex(5, 4):
-        weight = sum(own[((lows <= step) & (step < highs)).all(axis=1)])
+        weight = sum(client_weights[((lows <= step) & (step < highs)).all(axis=1)])
         expected += int((thresholds < weight).sum())
     assert counted == expected if strides == [1, 1] else counted <= expected
 

@@ -75,9 +75,9 @@ def test_brokers_without_clients(tmp_path: Path) -> None:
     """Everybody wants the same and may wait: one broker serves all, the other needs no box."""
     workload = example(tmp_path / "workload", {name: {"box": [(0, 2)]} for name in ("ann", "bob", "carl", "dora")})
     problem = Problem(workload, boxes=1, max_delay="none", load=2, max_load=2)
-    told = [explained(problem, "broker", name, "closest-unbalanced") for name in ("north", "south")]
-    boxes = [len(each.facts["boxes"]) for each in told]
-    clients = [each.facts["clients"] for each in told]
+    explanations = [explained(problem, "broker", name, "closest-unbalanced") for name in ("north", "south")]
+    boxes = [len(each.facts["boxes"]) for each in explanations]
+    clients = [each.facts["clients"] for each in explanations]
     assert [bool(number) for number in clients] == [bool(number) for number in boxes]
 
 

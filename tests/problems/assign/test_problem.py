@@ -17,11 +17,11 @@ from pubplan.workload import Broker
     ("asked", "said"),
     [
         ({}, "No latency limit"),
-        ({"max_delay": -1}, "maximum delay"),
-        ({"max_delay": "0.5", "boxes": 6}, "A filter has 1 to 5 boxes, not 6"),
-        ({"max_delay": "0.5", "boxes": True}, "A filter has 1 to 5 boxes, not True"),
-        ({"max_delay": "0.5", "load": "1.9"}, "must be at least the load factor 1.9, not 1.8"),
-        ({"max_delay": "0.5", "hop": "first"}, "the whole 'path' or of the 'last' hop"),
+        ({"max_delay": -1}, "max_delay is a number"),
+        ({"max_delay": "0.5", "boxes": 6}, "boxes is a number from 1 to 5, not 6"),
+        ({"max_delay": "0.5", "boxes": True}, "boxes is a number from 1 to 5, not True"),
+        ({"max_delay": "0.5", "load": "1.9"}, "max_load must be at least load, 1.9, not 1.8"),
+        ({"max_delay": "0.5", "hop": "first"}, "hop is .path. for the latency of the whole path"),
     ],
 )
 def test_wrong_questions_are_refused(tmp_path: Path, asked: dict[str, Any], said: str) -> None:

@@ -244,7 +244,7 @@ def test_moves_are_caught(problem: Problem, plan: Plan, tmp_path: Path) -> None:
     """Each client to each other leaf: where its box is not, and beyond its limits; all other numbers are right."""
     for client in range(len(ASSIGNMENT)):
         for leaf in {2, 3, 4} - {ASSIGNMENT[client]}:
-            assignment = [leaf if number == client else own for number, own in enumerate(ASSIGNMENT)]
+            assignment = [leaf if number == client else home for number, home in enumerate(ASSIGNMENT)]
             forged = changed_plan(plan, tmp_path / f"{client}-{leaf}", assignment, FILTERS)
             expected = broken(CASE, assignment, FILTERS)
             names = {"inside": UNCOVERED, "latency": LATE, "load": OVERLOADED}

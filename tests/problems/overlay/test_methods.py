@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,10 @@ from oracles.overlay import (
     degrees,
     greedy,
     is_connected,
+    joined_within,
     links_of,
     representatives,
+    served,
 )
 
 import pubplan
@@ -41,7 +44,9 @@ from pubplan.problems.overlay.division import (
     least_eta,
 )
 from pubplan.problems.overlay.division import representatives as fast_representatives
-from pubplan.problems.overlay.entries import degrees_of, topics_of
+from pubplan.problems.overlay.entries import common_entries, components_of, degrees_of, topics_of
+from pubplan.problems.overlay.kernels.choice import NO_LABEL, serve_node
+from pubplan.problems.overlay.kernels.components import Links, join_links, join_nodes
 from pubplan.problems.overlay.methods.dcbr_m import overlay_of
 from pubplan.problems.overlay.methods.dcbr_repair import RepairParameters
 from pubplan.problems.overlay.repair import repair
@@ -120,6 +125,47 @@ def test_representatives_equal_their_naive_twin(case: Case, data: st.DataObject)
     nodes = np.array(part, dtype=np.int32)
     chosen = nodes[fast_representatives(topics_of(topics_by_node, nodes), num_topics, topic_sizes, coverage)]
     assert chosen.tolist() == representatives(case.sets, part, coverage)
+
+
+def links_in(case: Case) -> st.SearchStrategy[list[tuple[int, int]]]:
+    """Some links between nodes, in any order."""
+    every = list(combinations(range(len(case.sets)), 2))
+    return st.lists(st.sampled_from(every), unique=True) if every else st.just([])
+
+
+@pytest.mark.kernel
+@MANY
+@given(WIDE, st.data())
+def test_links_within_caps_equal_their_naive_twin(case: Case, data: st.DataObject) -> None:
+    """Taken in their order where both nodes are below their caps, if they join something then."""
+    links = data.draw(links_in(case))
+    caps = data.draw(st.lists(st.integers(1, 3), min_size=len(case.sets), max_size=len(case.sets)))
+    columns = np.array([(*link, -1) for link in links], dtype=np.int32).reshape(-1, 3).T.copy()
+    taken, counts = Links(*columns), np.zeros(len(caps), dtype=np.int32)
+    topics_by_node = topics_by_node_of(case)
+    common = common_entries(topics_by_node, taken)
+    is_taken = join_links(components_of(topics_by_node), taken, common, counts, np.array(caps, dtype=np.int32))
+    assert taken.take(is_taken).to_list() == joined_within(case.sets, links, caps)
+    assert counts.tolist() == degrees(len(caps), [link[:2] for link in joined_within(case.sets, links, caps)])
+
+
+@pytest.mark.kernel
+@MANY
+@given(WIDE, st.data())
+def test_served_nodes_equal_their_naive_twin(case: Case, data: st.DataObject) -> None:
+    """With any links to begin with: linked to the node that helps in most topics that are less than half connected."""
+    given_links = data.draw(links_in(case))
+    node, limit = data.draw(st.integers(0, len(case.sets) - 1)), data.draw(st.integers(1, 4))
+    topics_by_node = topics_by_node_of(case)
+    components, links = components_of(topics_by_node), Links.empty(len(case.sets))
+    for link in given_links:
+        join_nodes(components, *link)
+    counts = np.array(degrees(len(case.sets), given_links), dtype=np.int32)
+    topic_sizes = np.bincount(topics_by_node.values, minlength=len(case.topics))
+    marks = np.full(len(case.topics), NO_LABEL, dtype=np.int32)
+    num_links = serve_node(components, topic_sizes, counts, node, limit, marks, links, 0)
+    assert links.take(slice(num_links)).to_list() == served(case.sets, node, given_links, limit)
+    assert (marks == NO_LABEL).all()
 
 
 def lemma_8(levels: int) -> Case:

@@ -362,3 +362,26 @@ def test_prices_beyond_64_bits_are_refused(problem: Problem, plan: Plan, tmp_pat
     other = forge(plan, tmp_path / "f", record={"parameters": {**parameters, "vm_types": vm_types}})
     with pytest.raises(InputError, match="micros_per_hour"):
         problem_of(other, problem.workload)
+
+
+@pytest.mark.parametrize(
+    ("hours", "micros_per_hour", "fault"),
+    [
+        (92_737, (2**63 - 1) // 92_737, "VMs with a wrong 'price'"),
+        (2**17, 2**46, "rent of a VM that does not fit 64 bits"),
+    ],
+    ids=["2^63 - 1", "2^63"],
+)
+def test_rents_beyond_64_bits_are_violations(
+    problem: Problem, plan: Plan, tmp_path: Path, hours: int, micros_per_hour: int, fault: str
+) -> None:
+    """A plan forged for a window so long that a VM costs 2^63 micro-dollars is refused, not compared with a rent that
+    wrapped: 92,737 divides 2^63 - 1, so that the first rent is the largest that a plan can state.
+    """
+    types = tuple(replace(vm_type, micros_per_hour=micros_per_hour) for vm_type in problem.types)
+    asked = replace(problem, vm_types=types, window_seconds=3600 * hours)
+    other = forge(plan, tmp_path / "f", record={"parameters": {**plan.record["parameters"], **asked.to_parameters()}})
+    violations = [each for each in verify(asked, other).violations if each.where == "vms"]
+    assert fault in [each.fault for each in violations]
+    assert sum("64 bits" in each.fault for each in violations) == ("64 bits" in fault)
+    assert all(each.stated == "$9,223,372,036,854.78" for each in violations if "64 bits" in each.fault)

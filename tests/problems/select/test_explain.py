@@ -180,3 +180,15 @@ def test_unknown_names_are_refused(workload: Workload) -> None:
     for kind in ("topic", "subscriber"):
         with pytest.raises(InputError, match=f"no {kind} 'q'"):
             FAMILY.explain[kind](problem, plan, "q", None)
+
+
+def test_a_subscriber_who_receives_more_than_it_needs(make_workload) -> None:
+    """9 events where 3 are needed are not 9 of 3, nor 100 % of anything; 3 are 3 of 3."""
+    workload = make_workload({"a": 9}, {"ann": ["a"]})
+    for threshold, received in (
+        (3, "9 events per window, more than the 3 it needs"),
+        (9, "9 of the 9 events it needs per window (100.0 %)"),
+    ):
+        problem = Problem(workload, "100%", threshold)
+        answer = FAMILY.explain["subscriber"](problem, solve(problem).plan, "ann", None)
+        assert answer.sentences[0] == f"ann receives {received}, from 1 of its 1 topic."

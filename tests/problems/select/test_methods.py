@@ -1,4 +1,4 @@
-"""greedy-max, enumerate-fb3m and the threshold methods."""
+"""greedy-max, enumerate-fb3m and the blockwise methods."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pubplan.problems.select.runs import run_eager, run_lazy
 from pubplan.workload import Workload
 
 
+@pytest.mark.kernel
 @given(cases())
 def test_enumeration_and_completion_keep_their_guarantees(case: Case) -> None:
     """1/2 for greedy-max, 1 - 1/e for enumerate-fb3m."""
@@ -68,7 +69,7 @@ def test_greedy_max_is_never_worse_than_greedy_fb3m(case: Case) -> None:
 
 @pytest.mark.parametrize("pairs", [2, 1000])
 @given(case=cases(max_topics=8, max_subscribers=9))
-def test_thresholds_give_the_greedy(case: Case, pairs: int) -> None:
+def test_blockwise_methods_give_the_greedy(case: Case, pairs: int) -> None:
     """blockwise-fb3m chooses as the greedy by gain per cost, unless a single topic is worth more; blockwise-b3m does
     when everything fits.
     """
@@ -87,7 +88,7 @@ def test_thresholds_give_the_greedy(case: Case, pairs: int) -> None:
 
 
 @pytest.mark.parametrize(("method", "greedy"), [("blockwise-fb3m", "greedy-fb3m"), ("blockwise-b3m", "greedy-b3m")])
-def test_thresholds_in_many_passes(spotify: Workload, method: str, greedy: str, spark) -> None:
+def test_blockwise_methods_in_many_passes(spotify: Workload, method: str, greedy: str, spark) -> None:
     """With a tenth of the interests at a time the result is within 1 % of the greedy's, and the same on Spark."""
     problem = Problem(spotify, "10%", 276, "b3m" if greedy.endswith("-b3m") else "fb3m")
     parameters = {"pairs": spotify.counts.pairs // 10}

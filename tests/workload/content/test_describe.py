@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from tests.workload.content.conftest import BROKERS, CLIENTS, LATENCIES
 
 from pubplan.engine import num_blocks
 from pubplan.errors import InputError
-from pubplan.generate import content_hotspots, content_newsgroups, generate
+from pubplan.generate import content_exchange, content_hotspots, content_newsgroups, generate
 from pubplan.workload import (
     Broker,
     Client,
@@ -87,6 +89,43 @@ def test_least_load_says_who_is_unserved(tmp_path: Path) -> None:
         least_load(workload, "0.3")
 
 
+def test_messages_and_prices(tmp_path: Path) -> None:
+    """Who publishes how much, messages of nobody known, and prices between sites, brokers and each other."""
+    published = {"zoe": {1: 5, 3: 1}, "ann": {}, "bob": {1: 4}}
+    workload = build_content_workload(
+        tmp_path / "workload",
+        replace(unit_space(10, 5), cells=(2, 5)),
+        {name: replace(client, publishes=published[name]) for name, client in CLIENTS.items()},
+        BROKERS,
+        LATENCIES,
+        density=[3, 9, 0, 1, 0, 0, 0, 0, 0, 1],
+        prices={"oslo": {"hub": 7, "north": 1, "south": 2}, "rome": {"hub": 3, "north": 4, "south": 0}},
+        links={"hub": {"north": 2, "south": 4}, "north": {"south": 3}},
+    )
+    description = describe(workload)
+    assert (description.published.num_publishers, description.published.num_unnamed) == (2, 4)
+    check_distribution(description.published.messages, [0, 4, 6])
+    check_distribution(description.prices["sites"], [7, 1, 2, 3, 4, 0])
+    check_distribution(description.prices["links"], [2, 4, 3])
+    text = str(description)
+    assert "14 messages published per window, by 2 of 3 clients; of 4 the client is not known" in text
+    assert re.search(r"messages per client +3.33 ", text)
+    assert re.search(r"prices between sites and brokers, in micro-dollars per GB +2.83 ", text)
+    assert re.search(r"prices between brokers, in micro-dollars per GB +3.00 ", text)
+    value = json.loads(json.dumps(description.to_dict()))
+    assert value["published"]["num_publishers"] == 2
+    assert value["prices"]["links"]["largest"] == 4
+
+
+def test_messages_without_publishers(tmp_path: Path) -> None:
+    """A density alone says how much, not by whom; without prices none are described."""
+    space = replace(unit_space(10, 5), cells=(2, 5))
+    workload = build_content_workload(tmp_path / "w", space, CLIENTS, BROKERS, LATENCIES, density=[1] * 10)
+    description = describe(workload)
+    assert (description.published, description.prices) == (None, {})
+    assert "10 messages published per window; by which clients is not known" in str(description)
+
+
 @given(st.integers(0, 2**32))
 def test_against_counting_one_by_one(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     """Random workloads with weights, allowed brokers and shares of 0: all distributions agree with a slow twin."""
@@ -143,6 +182,8 @@ def check_distribution(distribution: Distribution, values: list[int]) -> None:
     assert (distribution.total, distribution.number, distribution.largest) == (sum(values), len(values), max(values))
     for value, share in zip(distribution.values, distribution.shares, strict=True):
         assert share == pytest.approx(sum(each >= value for each in values) / len(values))
+    descending = sorted(values, reverse=True)
+    assert distribution.one_in == {part: descending[-(-len(values) // part) - 1] for part in (2, 10, 100, 1000)}
 
 
 @given(st.integers(0, 2**32), st.integers(1, 3))
@@ -180,9 +221,10 @@ def test_millionths_are_exact() -> None:
 
 def test_spark_and_threads_describe_alike(tmp_path: Path, spark) -> None:
     """Two blocks of clients, counted by tasks or here."""
-    workload = generate(content_newsgroups(70_000, 30, levels=2), tmp_path / "workload")
-    assert num_blocks(workload.counts.clients) == 2
-    assert describe(workload) == describe(workload, spark)
+    for shape in (content_newsgroups(70_000, 30, levels=2), content_exchange(70_000, 5, cells=10, num_sites=100)):
+        workload = generate(shape, tmp_path / shape.name)
+        assert num_blocks(workload.counts.clients) == 2
+        assert describe(workload) == describe(workload, spark)
 
 
 def test_maps(tmp_path: Path) -> None:

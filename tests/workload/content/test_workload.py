@@ -121,13 +121,13 @@ def test_optional_columns(tmp_path: Path) -> None:
         for name, client in CLIENTS.items()
     }
     space = replace(unit_space(10, 5), cells=(2, 5))
-    workload = build_content_workload(tmp_path / "w", space, clients, BROKERS, LATENCIES, density=[1] * 10)
+    workload = build_content_workload(tmp_path / "w", space, clients, BROKERS, LATENCIES, density=[1, 20, *[1] * 8])
     assert workload.optional_columns == {"limit", "allowed", "weight", "cells", "counts"}
     table = workload.client_block(0, "limit", "allowed", "weight", "cells", "counts")
     assert table.slice(0, 1).to_pylist() == [{"limit": 40, "allowed": [1, 2], "weight": 2, "cells": [1], "counts": [5]}]
     assert workload.density is not None
     assert workload.density.shape == (2, 5)
-    assert workload.totals.rate == 10
+    assert workload.totals.rate == 29
     workload.check()
 
 

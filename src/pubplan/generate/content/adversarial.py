@@ -34,7 +34,7 @@ from pubplan.workload import (
 
 NAME = "content-adversarial"
 MAX_BOXES = 5
-NEAR, FAR = 100, 200
+NEAR_LATENCY, FAR_LATENCY = 100, 200
 """Microseconds to brokers that a client may use and to all others: any delay below 1 keeps them apart."""
 
 
@@ -90,12 +90,12 @@ def _corners(num_squares: int, boxes: int) -> Int64Array:
 
 def _latencies(num_squares: int, num_brokers: int, boxes: int) -> Int32Array:
     """The clients of each square have a site of their own, near to the brokers that they may use."""
-    latencies = np.full((num_squares, num_brokers), FAR, dtype=np.int32)
-    latencies[boxes * num_brokers :] = NEAR
+    latencies = np.full((num_squares, num_brokers), FAR_LATENCY, dtype=np.int32)
+    latencies[boxes * num_brokers :] = NEAR_LATENCY
     squares = np.arange(boxes * num_brokers)
     first, second = squares // (boxes + 1), squares % num_brokers
     second = np.where(first != second, second, np.where(first == 0, 1, 0))
-    latencies[squares, first] = latencies[squares, second] = NEAR
+    latencies[squares, first] = latencies[squares, second] = NEAR_LATENCY
     return latencies
 
 

@@ -16,6 +16,7 @@ from pubplan.engine import random_stream
 from pubplan.errors import InputError
 from pubplan.generate.content.draws import spread
 from pubplan.workload import Int32Array, Int64Array, Sites, numbered_ids
+from pubplan.workload.content.distances import distances, rounded_up_roots
 
 NUM_DIMENSIONS = 5
 NUM_CITIES = 75
@@ -51,7 +52,7 @@ class Network:
         """The sites with their latencies to brokers at these coordinates."""
         return Sites(
             numbered_ids("site", 0, self.num_sites),
-            latencies(self.coordinates, brokers).astype(np.int32),
+            distances(self.coordinates, brokers).astype(np.int32),
             coordinates=self.coordinates,
         )
 
@@ -107,21 +108,6 @@ def neighbour_order(points: Int64Array) -> Int64Array:
     return order
 
 
-def latencies(points: Int64Array, others: Int64Array) -> Int64Array:
-    """Latencies from every point (rows) to every other (columns)."""
-    squares = np.zeros((len(points), len(others)), dtype=np.int64)
-    for axis in range(points.shape[1]):
-        squares += (points[:, axis, None] - others[None, :, axis]) ** 2
-    return _rounded_up_roots(squares)
-
-
 def hop_latencies(points: Int64Array, others: Int64Array) -> Int64Array:
     """The latency from each point to the other of its row."""
-    return _rounded_up_roots(((points - others) ** 2).sum(axis=1))
-
-
-def _rounded_up_roots(squares: Int64Array) -> Int64Array:
-    # Squares are below 2^53, so a root in floats is off by less than 1: whole numbers decide.
-    roots = np.sqrt(squares).astype(np.int64)
-    roots -= roots * roots > squares
-    return roots + (roots * roots < squares)
+    return rounded_up_roots(((points - others) ** 2).sum(axis=1))

@@ -66,11 +66,11 @@ def clean_brokers(digits: int) -> Clean:
     def clean(batch: Batch) -> Cleaned:
         names = ids(batch.columns["broker"])
         checks: list[Check] = id_checks([names])
-        columns = {"broker_id": _named(names), "parent_id": pa.nulls(batch.num_rows, pa.string())}
+        columns = {"broker_id": named(names), "parent_id": pa.nulls(batch.num_rows, pa.string())}
         if "parent" in batch.columns:
             parents = ids(batch.columns["parent"])
             checks += _named_checks(parents)
-            columns["parent_id"] = _named(parents)
+            columns["parent_id"] = named(parents)
         latency, check = _latencies(batch, digits)
         columns["latency"] = latency
         checks.append(check)
@@ -91,7 +91,7 @@ def clean_sites(digits: int) -> Clean:
         names = ids(batch.columns["site"])
         coordinates, check = _coordinates(batch, digits)
         reasons = first_reasons(batch.num_rows, [*id_checks([names]), check])
-        return pa.table({"site_id": _named(names)} | coordinates), reasons
+        return pa.table({"site_id": named(names)} | coordinates), reasons
 
     return clean
 
@@ -105,7 +105,7 @@ def clean_latencies(brokers: pa.Array, digits: int) -> Clean:
         latency, check = _latencies(batch, digits)
         is_missing = np.asarray(latency.is_null())
         checks = [*id_checks([sites, names]), check, (BAD_LATENCY, is_missing), (UNKNOWN_BROKER, numbers < 0)]
-        columns = {"site_id": _named(sites), "broker": pa.array(numbers.astype(np.int32)), "latency": latency}
+        columns = {"site_id": named(sites), "broker": pa.array(numbers.astype(np.int32)), "latency": latency}
         return pa.table(columns), first_reasons(batch.num_rows, checks)
 
     return clean
@@ -156,7 +156,7 @@ class ClientCleaner:
         clients, sites = ids(batch.columns["client"]), ids(batch.columns["site"])
         weights = optional_numbers(batch, "weight")
         checks = [*id_checks([clients, sites]), (BAD_WEIGHT, not_counts(weights))]
-        columns = {"client_id": _named(clients), "weight": _nullable(weights, batch.num_rows)}
+        columns = {"client_id": named(clients), "weight": _nullable(weights, batch.num_rows)}
         columns["limit"] = pa.nulls(batch.num_rows, pa.int64())
         if "limit" in batch.columns:
             limits = decimals(batch.columns["limit"], self.digits)
@@ -216,7 +216,7 @@ def _named_checks(names: Ids) -> list[Check]:
     return [(reason, where) for reason, where in id_checks([names]) if reason != MISSING_ID]
 
 
-def _named(names: Ids) -> pa.Array:
+def named(names: Ids) -> pa.Array:
     """The ids row by row; null where there is none."""
     codes = pa.array(names.codes, mask=names.is_missing[names.codes])
     return names.names.take(codes)

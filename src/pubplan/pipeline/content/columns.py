@@ -8,7 +8,10 @@ from typing import Any
 
 from pubplan.arguments import argument
 from pubplan.errors import InputError
-from pubplan.pipeline.source import ROLES, Kind, Source
+from pubplan.pipeline.source import OPTIONAL, REQUIRED, Kind, Source
+
+_TAKEN = {name for kind in (REQUIRED, OPTIONAL) for source in ("clients", "messages") for name in kind[source]}
+"""Columns of the sources that also have columns of attributes."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class AttributeColumns:
                 f"{argument('attribute')} takes NAME=LOW:HIGH, NAME=COLUMN or NAME, such as "
                 f"price=price_low:price_high, not '{text}'."
             )
-        if name in ROLES:
+        if name in _TAKEN:
             raise InputError(
                 f"An attribute cannot have the name {name}, which is a column of its own; give it another one: "
                 f"{argument('attribute', f'the_{text}')}."

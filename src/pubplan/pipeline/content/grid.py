@@ -49,7 +49,7 @@ class Grid:
         numbers = rest.split(":")
         try:
             origin, step, steps = (Decimal(number) for number in numbers)
-            is_grid = origin.is_finite() and step.is_finite() and step > 0 and 0 < steps < 2 * MAX_STEPS
+            is_grid = origin.is_finite() and step.is_finite() and step > 0 and 0 < steps < MAX_SCALED
             is_grid = is_grid and steps == int(steps)
         except (InvalidOperation, ValueError):
             is_grid = False
@@ -74,7 +74,6 @@ class Grid:
                 f"The lines of the grid of {name} have more than {MAX_DIGITS} digits; choose an origin that is a "
                 f"multiple of the step, or a coarser step."
             )
-        self.attribute(name)  # refuses what is wrong with the number of steps
 
     @cached_property
     def digits(self) -> int:
@@ -194,22 +193,30 @@ def make_space(grids: Mapping[str, Grid], cells: Mapping[str, int] | None) -> Sp
 
 
 def check_volume(grids: Mapping[str, Grid]) -> None:
-    """Refuse grids whose steps multiply to more than 2^52, naming some that fit."""
-    if math.prod(grid.steps for grid in grids.values()) <= MAX_VOLUME:
-        return
-    factor = 2
-    while math.prod(-(-grid.steps // factor) for grid in grids.values()) > MAX_VOLUME:
+    """Refuse grids whose steps multiply to more than 2^52, or do not fit 32 bits, naming some that fit."""
+    factor = 1
+    while not _is_exact([-(-grid.steps // factor) for grid in grids.values()]):
         factor *= 2
+    if factor == 1:
+        return
+    is_product = math.prod(grid.steps for grid in grids.values()) > MAX_VOLUME
+    limit = "2^52" if is_product else f"{MAX_STEPS:,} for one attribute"
     coarser = {
         name: Grid(grid.origin, _EXACT.multiply(grid.step, Decimal(factor)), -(-grid.steps // factor))
         for name, grid in grids.items()
+        if is_product or grid.steps > MAX_STEPS
     }
     options = " ".join(argument("grid", grid.option(name)) for name, grid in coarser.items())
     steps = " x ".join(f"{grid.steps:,}" for grid in grids.values())
     raise InputError(
-        f"The grid is too fine for exact volumes: {steps} steps are more than 2^52. Steps that are {factor} times as "
-        f"wide fit: {options}."
+        f"The grid is too fine for exact volumes: {steps} steps are more than {limit}. Steps that are {factor} times "
+        f"as wide fit: {options}."
     )
+
+
+def _is_exact(steps: Sequence[int]) -> bool:
+    """Whether volumes on a grid of that many steps per attribute are exact."""
+    return math.prod(steps) <= MAX_VOLUME and max(steps, default=0) <= MAX_STEPS
 
 
 def parse_cells(texts: Sequence[str]) -> dict[str, int]:

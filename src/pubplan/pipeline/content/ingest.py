@@ -54,6 +54,7 @@ from pubplan.pipeline.content.network import (
     sites_by_matrix,
     sites_without_latencies,
 )
+from pubplan.pipeline.content.prices import clean_links, clean_prices, link_matrix, price_sites
 from pubplan.pipeline.parts import Part
 from pubplan.pipeline.reader import Reader, open_source
 from pubplan.pipeline.refusals import check_rejected
@@ -63,14 +64,17 @@ from pubplan.workload import (
     CONTENT,
     MANIFEST,
     Brokers,
+    Closure,
     ContentWorkload,
     Int64Array,
     Sites,
     Space,
     Window,
+    close_links,
     finish_content_workload,
     read_workload,
 )
+from pubplan.workload.content.links import check_number
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,15 +85,15 @@ def ingest_content(
 ) -> ContentWorkload:
     """Read raw tables, clean, number and write them as a content workload.
 
-    1. Read the brokers, and the sites with their latencies.
+    1. Read the brokers, the sites with their latencies, and prices.
     2. Where a grid is not given, look at the extent of its attribute.
     3. Clean the clients, sort them by id, and number them.
     4. Count the messages per cell, and per client where they name it.
     5. Write the clients block by block, the rejected rows with their reasons, and the rest.
 
     Raises:
-        InputError: a source cannot be read, or changes meanwhile; brokers are not a tree, or a latency is missing; the
-            grid is too fine; or more rows of a source are rejected than ``max_rejected`` allows.
+        InputError: a source cannot be read, or changes meanwhile; brokers are not a tree, or a latency or price is
+            missing; the grid is too fine; or more rows of a source are rejected than ``max_rejected`` allows.
     """
     target = Path(os.path.abspath(out))
     with atomic_directory(target, marker=MANIFEST, replace=replace) as staging, interruptible():
@@ -98,7 +102,8 @@ def ingest_content(
             run.open()
         with stage("reading brokers and sites"):
             brokers = run.read_brokers()
-            sites = run.read_sites(brokers)
+            sites = run.read_prices(run.read_sites(brokers), brokers)
+            links = run.read_links(brokers)
         if not all(reader.is_small for reader in run.readers.values()):
             started(spark)
         extent = run.survey(brokers, needs_sites=sites is None)
@@ -127,6 +132,7 @@ def ingest_content(
             density=density,
             rows=total,
             rejected=rejected,
+            links=links,
         )
     return read_workload(out, CONTENT)
 
@@ -143,6 +149,7 @@ class _Run:
         self.totals: dict[str, RowTotals] = {}
         self.rows: dict[str, RowCounts] = {}
         self.conflicts = 0
+        self.closure: Closure | None = None
 
     def open(self) -> None:
         """All sources, local ones first: what is wrong with them is said before Spark starts."""
@@ -165,9 +172,37 @@ class _Run:
             self._account(source, len(sites.ids))
             return sites
         rows = self._collect(source, clean_latencies(brokers.ids, digits))
-        sites, copies = sites_by_matrix(rows, brokers, source.path)
+        sites, copies = sites_by_matrix(rows, brokers, source.path, self.totals[source.kind].rejected)
         self._account(source, rows.num_rows - copies)
         return sites
+
+    def read_prices(self, sites: Sites | None, brokers: Brokers) -> Sites | None:
+        """The sites with their prices; None where only the clients name them."""
+        source, rates = self.job.prices, self.job.price_per_us
+        if rates is not None:
+            assert sites is not None  # a job with such prices has sites
+            return rates.of_sites(sites, brokers)
+        if source is None:
+            return sites
+        known = None if sites is None else sites.ids
+        rows = self._collect(source, clean_prices(brokers.ids, known, self.job.price_digits))
+        priced, copies = price_sites(rows, sites, brokers, source.path)
+        self._account(source, rows.num_rows - copies)
+        return priced
+
+    def read_links(self, brokers: Brokers) -> Int64Array | None:
+        """Prices between brokers, made a metric; None where there are none."""
+        source, rates = self.job.links, self.job.price_per_us
+        if source is None and rates is None:
+            return None
+        check_number(brokers.num_brokers)
+        if source is None:
+            return None if rates is None else rates.of_links(brokers)
+        rows = self._collect(source, clean_links(brokers.ids, self.job.price_digits))
+        matrix, copies = link_matrix(rows, brokers, source.path)
+        self._account(source, rows.num_rows - copies)
+        closed, self.closure = close_links(matrix, brokers.ids)
+        return closed
 
     def survey(self, brokers: Brokers, *, needs_sites: bool) -> Extent:
         """What has to be known of clients and messages before they are read."""
@@ -248,6 +283,8 @@ class _Run:
         for source in job.sources:
             kind = source.kind
             entry = describe_source(source, self.readers[kind], self.totals[kind], self.rows[kind])
+            if kind == "links" and self.closure is not None:
+                entry["links_closed"] = self.closure.to_dict()
             entries.append(entry | (further if kind == "clients" else {}))
         return entries
 

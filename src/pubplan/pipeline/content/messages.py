@@ -22,8 +22,8 @@ from pubplan.pipeline.parts import MAX_ROWS_OF_ONE_PART, Part, num_parts, write_
 from pubplan.pipeline.rejected import Rejects
 from pubplan.pipeline.scratch import scratch_frame
 from pubplan.workload import Int64Array
-from pubplan.workload.content.tables import INT64_LIST, ragged
-from pubplan.workload.tables import INT32_LIST
+from pubplan.workload.content.tables import ragged
+from pubplan.workload.tables import INT32_LIST, INT64_LIST
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PUBLICATIONS_PER_PART = 2_000_000
 _KEYS = ("client", "cell")
-_NOTHING = pa.schema([("client", pa.int64()), ("cell", pa.int32()), ("count", pa.int64())]).empty_table()
+_COUNTS = pa.schema([("client", pa.int64()), ("cell", pa.int32()), ("count", pa.int64())])
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def publications(parts: list[Part]) -> Callable[[int, int], Mapping[str, pa.Arra
         tables = [
             read_parquet(part.path) for part in parts if part.counts["first"] < last and part.counts["last"] >= first
         ]
-        table = pa.concat_tables([_NOTHING, *tables])
+        table = pa.concat_tables([_COUNTS.empty_table(), *tables])
         clients = np.asarray(table["client"])
         start, end = np.searchsorted(clients, [first, last])
         offsets = np.searchsorted(clients[start:end], np.arange(first, last + 1)).astype(np.int64)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pubplan.arguments import argument
 from pubplan.errors import InputError
-from pubplan.pipeline.content.clean import MAX_LATENCY
+from pubplan.pipeline.clean import REASONS
 from pubplan.pipeline.source import COORDINATES
 from pubplan.text import counted
 from pubplan.workload import PUBLISHER, Brokers, Int32Array, Int64Array, Sites
+from pubplan.workload.content.distances import distances
 
 MAX_MATRIX = 1 << 30
 """Latencies of all sites and brokers together: 4 GB."""
@@ -72,56 +75,79 @@ def sites_by_coordinates(rows: pa.Table, brokers: Brokers, path: str) -> Sites:
             f"{', '.join(COORDINATES[: coordinates.shape[1]])}, or give {argument('latencies')}."
         )
     _check_size(len(coordinates), brokers.num_brokers)
-    latencies = np.column_stack([_distances(coordinates, point, path) for point in brokers.coordinates])
+    # Broker by broker: the matrix may take gigabytes.
+    latencies = np.column_stack([distances(coordinates, point[None]).astype(np.int32) for point in brokers.coordinates])
     return Sites(rows["site_id"].combine_chunks(), latencies, coordinates=coordinates)
 
 
-def _distances(points: Int64Array, origin: Int64Array, path: str) -> Int32Array:
-    """Euclidean distances rounded up, exactly."""
-    offsets = points - origin
-    if (np.square(offsets.astype(np.float64)).sum(axis=1) > float(MAX_LATENCY) ** 2).any():
-        raise InputError(f"A site of {path} is farther than {MAX_LATENCY:,} us from a broker.")
-    squares = np.square(offsets).sum(axis=1)
-    roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)
-    roots -= roots * roots > squares  # the floating-point root of 62 bits may be one off, to either side
-    roots += (roots + 1) * (roots + 1) <= squares
-    rounded: Int32Array = (roots + (roots * roots < squares)).astype(np.int32)
-    return rounded
-
-
-def sites_by_matrix(rows: pa.Table, brokers: Brokers, path: str) -> tuple[Sites, int]:
+def sites_by_matrix(
+    rows: pa.Table, brokers: Brokers, path: str, rejected: Mapping[str, int] | None = None
+) -> tuple[Sites, int]:
     """Sites with the latencies of a table, and how many rows of it are copies of others.
+
+    Args:
+        rejected: by reason, how many rows of the table were bad: they may be why a latency is missing.
 
     Raises:
         InputError: two rows of one site and broker differ, or a site lacks the latency to a broker.
     """
-    names = pc.unique(rows["site_id"]).cast(pa.string())
-    names = names.take(pc.sort_indices(names.cast(pa.binary())))
+    names, matrix, copies = site_matrix(rows, "latency", "us", brokers, path, rejected=rejected)
+    return Sites(names, matrix), copies
+
+
+def site_matrix(
+    rows: pa.Table,
+    column: str,
+    unit: str,
+    brokers: Brokers,
+    path: str,
+    names: pa.Array | None = None,
+    rejected: Mapping[str, int] | None = None,
+) -> tuple[pa.Array, Int32Array, int]:
+    """The sites of a table, its numbers from sites (rows) to brokers (columns), and how many rows are copies of others.
+
+    Args:
+        names: the sites in number order; None where the table says which there are.
+        rejected: by reason, how many rows of the table were bad: they may be why a number is missing.
+
+    Raises:
+        InputError: two rows of one site and broker differ, or a site lacks the number to a broker.
+    """
+    if names is None:
+        names = pc.unique(rows["site_id"]).cast(pa.string())
+        names = names.take(pc.sort_indices(names.cast(pa.binary())))
     _check_size(len(names), brokers.num_brokers)
     sites = np.asarray(pc.index_in(rows["site_id"], value_set=names), dtype=np.int64)
     keys = sites * brokers.num_brokers + np.asarray(rows["broker"], dtype=np.int64)
-    latencies = np.asarray(rows["latency"], dtype=np.int64)
+    values, noun = np.asarray(rows[column], dtype=np.int64), {"latency": "latencies", "price": "prices"}[column]
     matrix = np.full(len(names) * brokers.num_brokers, -1, dtype=np.int32)
-    matrix[keys] = latencies
+    matrix[keys] = values
 
     def pair(key: int) -> str:
         site, broker = divmod(int(key), brokers.num_brokers)
         return f"from the site {names[site].as_py()!r} to the broker {brokers.ids[broker].as_py()!r}"
 
-    differing = keys[matrix[keys] != latencies]
+    differing = keys[matrix[keys] != values]
     if len(differing):
-        given = sorted(set(latencies[keys == differing.min()].tolist()))
+        given = sorted(set(values[keys == differing.min()].tolist()))
         raise InputError(
-            f"{path} has several latencies {pair(differing.min())}: {', '.join(f'{value:,}' for value in given)} us. "
+            f"{path} has several {noun} {pair(differing.min())}: {', '.join(f'{value:,}' for value in given)} {unit}. "
             "Keep one row for each site and broker."
         )
     missing = np.flatnonzero(matrix < 0)
     if len(missing):
         raise InputError(
-            f"{path} has no latency {pair(missing[0])}; {len(missing):,} of {len(matrix):,} latencies are missing. "
-            "Every site needs one to every broker."
+            f"{path} has no {column} {pair(missing[0])}; {len(missing):,} of {len(matrix):,} {noun} are missing. "
+            f"Every site needs one to every broker.{_rejected_sentence(rejected or {})}"
         )
-    return Sites(names, matrix.reshape(len(names), brokers.num_brokers)), len(keys) - len(matrix)
+    return names, matrix.reshape(len(names), brokers.num_brokers), len(keys) - len(matrix)
+
+
+def _rejected_sentence(rejected: Mapping[str, int]) -> str:
+    counts = [
+        f"{counted(count, 'row')} with {reason} ({REASONS[reason]})" for reason, count in rejected.items() if count
+    ]
+    return f" Rejected: {'; '.join(counts)}." if counts else ""
 
 
 def sites_without_latencies(names: pa.Array, brokers: Brokers) -> Sites:

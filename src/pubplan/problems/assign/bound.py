@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pubplan.engine import block_range, num_blocks
 from pubplan.planning import BlockTable, Certificate, Draft, Exact
 from pubplan.problems.assign.cases import Cases
 from pubplan.problems.assign.forced import ancestors_by_level, find_witnesses
@@ -79,9 +78,9 @@ def forced_bound(problem: Problem, draft: Draft, spark: SparkSession | None) -> 
     of_brokers = np.array([some.broker for some in witnesses], dtype=np.int32)
     measures = np.array([some.measure for some in witnesses], dtype=np.int64)
     tables = {
-        WITNESSES: _in_blocks(pa.table([brokers, clients], schema=WITNESSES_SCHEMA)),
-        FORCED: _in_blocks(pa.table([of_brokers, measures], schema=FORCED_SCHEMA)),
-        SHARED: _in_blocks(pa.table([np.array(shared, dtype=np.int64)], schema=SHARED_SCHEMA)),
+        WITNESSES: BlockTable.of(pa.table([brokers, clients], schema=WITNESSES_SCHEMA)),
+        FORCED: BlockTable.of(pa.table([of_brokers, measures], schema=FORCED_SCHEMA)),
+        SHARED: BlockTable.of(pa.table([np.array(shared, dtype=np.int64)], schema=SHARED_SCHEMA)),
     }
     return (Certificate("forced", Exact(total, instance.scale), {"strides": strides}, tables),)
 
@@ -115,11 +114,3 @@ def _strides(instance: Instance) -> list[int]:
 
 def _breaks(draft: Draft, limit: str) -> bool:
     return any(reason.limit == limit for reason in draft.reasons)
-
-
-def _in_blocks(table: pa.Table) -> BlockTable:
-    def make(block: int) -> pa.Table:
-        first, last = block_range(block, table.num_rows)
-        return table.slice(first, last - first)
-
-    return BlockTable(max(1, num_blocks(table.num_rows)), make)

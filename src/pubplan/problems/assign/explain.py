@@ -225,18 +225,12 @@ def _forcing_clients(
     names = []
     for row in sides.tolist():
         clients = sorted({client for client in row if client >= 0})
-        names.append([_client_id(problem, client) for client in clients])
+        names.append([problem.workload.client_id(client) for client in clients])
     return names
 
 
 def _first(is_wanted: np.ndarray[Any, np.dtype[np.bool_]], block: int) -> int:
     return block * BLOCK_ROWS + int(np.argmax(is_wanted)) if is_wanted.any() else -1
-
-
-def _client_id(problem: Problem, client: int) -> str:
-    block, row = divmod(client, BLOCK_ROWS)
-    name: str = problem.workload.client_block(block, "client_id")["client_id"][row].as_py()
-    return name
 
 
 def _broker_sentences(facts: dict[str, Any], problem: Problem) -> list[str]:

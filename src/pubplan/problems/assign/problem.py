@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
+from pubplan.arguments import argument
 from pubplan.errors import Infeasible, InputError, Reason
 from pubplan.planning import Sense, decimal_text
 from pubplan.problems.assign.instance import Instance, Unreached
@@ -67,22 +68,25 @@ class Problem:
     def __post_init__(self) -> None:
         require_kind(self.workload, CONTENT, "assign")
         if not isinstance(self.boxes, int) or isinstance(self.boxes, bool) or not 1 <= self.boxes <= MAX_BOXES:
-            raise InputError(f"A filter has 1 to {MAX_BOXES} boxes, not {self.boxes!r}.")
+            raise InputError(f"{argument('boxes')} is a number from 1 to {MAX_BOXES}, not {self.boxes!r}.")
         if self.hop not in HOPS:
-            raise InputError(f"The latency is that of the whole 'path' or of the 'last' hop, not {self.hop!r}.")
+            raise InputError(
+                f"{argument('hop')} is 'path' for the latency of the whole path, or 'last' for that of the last hop, "
+                f"not {self.hop!r}."
+            )
         if self.max_delay is None:
             if "limit" not in self.workload.optional_columns:
                 raise InputError(
-                    "No latency limit: give a maximum delay such as 0.3, or none, or plan for clients that have limits."
+                    f"No latency limit: pass {argument('max_delay')}, a number such as 0.3 or none, or plan for "
+                    "clients that have limits."
                 )
         elif self.max_delay != NO_LIMIT:
-            object.__setattr__(self, "max_delay", decimal_text("maximum delay", self.max_delay, Fraction(0)))
+            object.__setattr__(self, "max_delay", decimal_text("max_delay", self.max_delay, Fraction(0)))
         for name in ("load", "max_load"):
-            label = "load factor" if name == "load" else "maximum load factor"
-            object.__setattr__(self, name, decimal_text(label, getattr(self, name), Fraction(0)))
+            object.__setattr__(self, name, decimal_text(name, getattr(self, name), Fraction(0)))
         if Fraction(str(self.max_load)) < Fraction(str(self.load)):
             raise InputError(
-                f"The maximum load factor must be at least the load factor {self.load}, not {self.max_load}."
+                f"{argument('max_load')} must be at least {argument('load')}, {self.load}, not {self.max_load}."
             )
         object.__setattr__(self, "instance", Instance(self.workload, self.max_delay, self.hop))
 

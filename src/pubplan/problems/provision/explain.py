@@ -14,6 +14,7 @@ from pubplan.errors import InputError
 from pubplan.kernels import row_sums
 from pubplan.planning import Explanation, Plan, cheapest_cover
 from pubplan.problems.provision.catalogue import BYTES_PER_GB, MICROS
+from pubplan.problems.provision.listing import exact_dollars
 from pubplan.problems.provision.plan import SPLITS, SPLITS_SCHEMA, VMS, VMS_SCHEMA, chosen_type, placed_pairs
 from pubplan.problems.provision.problem import Problem
 from pubplan.text import counted, dollars_up, listed, traffic
@@ -81,7 +82,7 @@ def _vm_sentences(facts: dict[str, Any], price: int) -> list[str]:
     ]
     if facts["rent_per_gb"] is not None:
         per_gb = dollars_up(math.ceil(facts["rent_per_gb"] * MICROS))
-        lines.append(f"Its rent is {dollars_up(price)}, {per_gb} per GB that it carries.")
+        lines.append(f"Its rent is {exact_dollars(price)}, {per_gb} per GB that it carries.")
     biggest = [f"{topic['topic']} ({traffic(topic['bytes'])})" for topic in facts["biggest"][:5]]
     if biggest:
         lines.append(f"Its biggest topics are {', '.join(biggest)}.")
@@ -193,8 +194,8 @@ def explain_subscriber(
     wanted = rows.topics[rows.offsets[row] : rows.offsets[row + 1]].astype(np.int64)
     needed = int(rows.thresholds[row])
     offsets, topics, vms = placed_pairs(plan, block)
-    mine = slice(int(offsets[row]), int(offsets[row + 1]))
-    homes = dict(zip(topics[mine].tolist(), vms[mine].tolist(), strict=True))
+    pairs = slice(int(offsets[row]), int(offsets[row + 1]))
+    homes = dict(zip(topics[pairs].tolist(), vms[pairs].tolist(), strict=True))
     sent = np.array(sorted(homes), dtype=np.int64)
     usable = problem.instance.usable(int(chosen_type(plan)["limit"]))
     is_needed = (usable[wanted] > exact_sum(usable[wanted]) - needed) & (needed > 0)
@@ -314,8 +315,8 @@ def _homes(
         rows = reader.read(block)
         reachable = np.empty(len(rows.thresholds), dtype=np.int64)
         row_sums(usable, rows.topics, rows.offsets, reachable)
-        mine = np.searchsorted(rows.offsets, np.flatnonzero(rows.topics == topic), side="right") - 1
-        needing = (rows.thresholds[mine] > 0) & (reachable[mine] - usable[topic] < rows.thresholds[mine])
+        pairs = np.searchsorted(rows.offsets, np.flatnonzero(rows.topics == topic), side="right") - 1
+        needing = (rows.thresholds[pairs] > 0) & (reachable[pairs] - usable[topic] < rows.thresholds[pairs])
         _, topics, vms = placed_pairs(plan, block)
         return *np.unique(vms[topics == topic], return_counts=True), int(np.count_nonzero(needing))
 

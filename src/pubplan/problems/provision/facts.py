@@ -10,7 +10,7 @@ from pubplan.problems.provision.plan import SPLITS, TYPES, VMS, chosen_type
 from pubplan.problems.provision.problem import Problem
 from pubplan.text import duration
 
-WIDELY = 10
+WINDOW_MISMATCH_RATIO = 10
 """Windows that differ by this factor or more are not both meant."""
 
 
@@ -20,7 +20,7 @@ def hints(problem: Problem) -> list[str]:
     if not counted_over:
         return []
     ratio = float(counted_over) / float(problem.seconds)
-    if 1 / WIDELY < ratio < WIDELY:
+    if 1 / WINDOW_MISMATCH_RATIO < ratio < WINDOW_MISMATCH_RATIO:
         return []
     speed = f"{ratio:,.0f} times as fast" if ratio > 1 else f"{1 / ratio:,.0f} times as slow"
     return [

@@ -79,7 +79,7 @@ class Problem:
             raise InputError(f"provision counts fewer than 2^32 subscribers, not {self.workload.counts.subscribers}.")
         object.__setattr__(self, "threshold", checked_threshold(self.workload, self.threshold))
         for name, least in (("peak_factor", 1), ("rate_factor", 0)):
-            object.__setattr__(self, name, decimal_text(name.replace("_", " "), getattr(self, name), Fraction(least)))
+            object.__setattr__(self, name, decimal_text(name, getattr(self, name), Fraction(least)))
         object.__setattr__(self, "headroom", _share(self.headroom))
         if self.window_seconds is None:
             given = self.workload.manifest.window
@@ -88,10 +88,10 @@ class Problem:
                     f"{self.workload.path} does not say how long its window is: pass {argument('window_seconds')}."
                 )
             object.__setattr__(self, "window_seconds", given.seconds)
-        window = decimal_text("window in seconds", self.window_seconds, Fraction(0))
+        window = decimal_text("window_seconds", self.window_seconds, Fraction(0))
         object.__setattr__(self, "window_seconds", window)
         if self.seconds == 0:
-            raise InputError("The window must be longer than 0 seconds.")
+            raise InputError(f"{argument('window_seconds')} must be longer than 0 seconds.")
         if self.message_bytes is not None:
             object.__setattr__(self, "message_bytes", _whole_bytes(self.message_bytes))
         if self.budget is not None:
@@ -192,12 +192,12 @@ def _share(value: object) -> str:
     share = share_text(value)
     if share is None or share_fraction(share) >= 1:
         raise InputError(
-            f"The head-room is a share below 100% such as 20%, not {str(value)[:40]!r}.{share_hint(value)}"
+            f"{argument('headroom')} is a share below 100% such as 20%, not {str(value)[:40]!r}.{share_hint(value)}"
         )
     return share
 
 
 def _whole_bytes(value: object) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < 2**31:
-        raise InputError(f"The message size is a whole number of bytes below 2^31, not {value!r}.")
+        raise InputError(f"{argument('message_bytes')} is a whole number of bytes below 2^31, not {value!r}.")
     return int(value)

@@ -154,7 +154,7 @@ class _BothStages:
                 check(self)
 
 
-def _method(first: Stage1, second: Stage2) -> Method[Problem, FleetDraft]:
+def _method(first: Stage1, second: Stage2) -> Method[Problem, FleetDraft, Any]:
     kinds = (first.parameters, second.parameters)
     bases = tuple(dict.fromkeys(kinds))
     name = f"{first.name}+{second.name}"

@@ -19,6 +19,7 @@ from pubplan.problems.provision.packing import total_cost
 from pubplan.problems.provision.problem import DEFAULT_VM_TYPE, Number, Problem
 from pubplan.problems.provision.selection import Weights
 from pubplan.problems.provision.stages import STAGES, fleets, weights_of
+from pubplan.text import SECONDS_PER_MONTH
 from pubplan.workload import Threshold, TopicWorkload
 
 if TYPE_CHECKING:
@@ -59,10 +60,6 @@ class Case:
             for name, value in (("cost", self.cost), ("bound", self.bound))
         }
         return {**asdict(self), **money, "bandwidth": self.bandwidth}
-
-
-SECONDS_PER_MONTH = 2_629_800
-"""A month of 30.4375 days: a twelfth of a year of 365.25."""
 
 
 def cost_per_month(cost: int, window_seconds: Fraction) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pubplan.arguments import argument
 from pubplan.engine import exact_sum, map_blocks, muted, stage, stores_below
 from pubplan.errors import Infeasible, InputError, Reason
 from pubplan.planning import Exact, Plan, make_parameters
@@ -198,14 +199,14 @@ def share_of(text: str) -> Fraction:
     """
     share = share_text(text)
     if share is None or share_fraction(share) > 1:
-        raise InputError(f"The share to satisfy is a percentage such as 80%, not '{text}'.{share_hint(text)}")
+        raise InputError(f"{argument('satisfy')} is a share such as 80%, not '{text}'.{share_hint(text)}")
     return share_fraction(share)
 
 
 def least_capacity(
     problem: Problem,
     share: str,
-    method: Method[Problem, Draft],
+    method: Method[Problem, Draft, Any],
     parameters: Mapping[str, Any] | None = None,
     seed: int = 0,
     spark: SparkSession | None = None,

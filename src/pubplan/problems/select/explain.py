@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def explain_topic(
-    methods: Mapping[str, Method[Problem, Draft]],
+    methods: Mapping[str, Method[Problem, Draft, Any]],
     problem: Problem,
     plan: Plan,
     topic_id: str,
@@ -80,7 +80,7 @@ def explain_topic(
 
 
 def _plans_like(
-    methods: Mapping[str, Method[Problem, Draft]], problem: Problem, plan: Plan, spark: SparkSession | None
+    methods: Mapping[str, Method[Problem, Draft, Any]], problem: Problem, plan: Plan, spark: SparkSession | None
 ) -> Plans:
     """Planning as a plan was made."""
     method = methods[plan.method]
@@ -205,9 +205,16 @@ def explain_subscriber(
 
 def _subscriber_sentences(facts: dict[str, Any]) -> list[str]:
     served = [topic for topic in facts["topics"] if topic["served"]]
+    if facts["received"] > facts["needed"]:
+        received = f"{facts['received']:,} events per window, more than the {facts['needed']:,} it needs"
+    else:
+        received = (
+            f"{facts['received']:,} of the {counted(facts['needed'], 'event')} it needs per window "
+            f"({100 * facts['satisfied']:.1f} %)"
+        )
     lines = [
-        f"{facts['subscriber']} receives {facts['received']:,} of the {facts['needed']:,} events it needs per window "
-        f"({100 * facts['satisfied']:.1f} %), from {len(served):,} of its {len(facts['topics']):,} topics."
+        f"{facts['subscriber']} receives {received}, from {len(served):,} of its "
+        f"{counted(len(facts['topics']), 'topic')}."
     ]
     if not facts["missing"]:
         return [*lines, "It is satisfied."]

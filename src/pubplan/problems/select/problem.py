@@ -95,7 +95,7 @@ class Problem:
     def __post_init__(self) -> None:
         require_kind(self.workload, TOPIC, "select")
         if self.objective not in OBJECTIVES:
-            raise InputError(f"The objective is b3m or fb3m, not '{self.objective}'.")
+            raise InputError(f"{argument('objective')} is b3m or fb3m, not '{self.objective}'.")
         if self.workload.counts.subscribers >= 2**31:
             raise InputError(f"select counts fewer than 2^31 subscribers, not {self.workload.counts.subscribers}.")
         object.__setattr__(self, "capacity", _normalised(self.capacity))
@@ -175,7 +175,7 @@ class Problem:
 
     def capacity_reason(self, needed: int, left: int, where: str) -> Reason:
         """The capacity as a limit, in the unit of costs."""
-        sentence = f"capacity: {needed:,} {cost_unit(self.cost)} needed, {left:,} left, for {where}"
+        sentence = f"capacity: {counted_cost(needed, self.cost)} needed, {left:,} left, for {where}"
         return Reason("capacity", needed, left, where, sentence)
 
     @property
@@ -271,20 +271,30 @@ def _normalised(capacity: str | int) -> str | int:
     if rate is not None:
         return rate.text
     raise InputError(
-        "The capacity is a share of the total cost such as 10%, a whole number of deliveries per window, or a rate "
-        f"such as 1200 msg/s or 64 Mbit/s, not '{str(capacity)[:40]}'.{share_hint(capacity)}"
+        f"{argument('capacity')} is a share of the total cost such as 10%, a whole number of deliveries per window, or "
+        f"a rate such as 1200 msg/s or 64 Mbit/s, not '{str(capacity)[:40]}'.{share_hint(capacity)}"
     )
 
 
 def _sorted_ids(name: str, topic_ids: Sequence[str]) -> tuple[str, ...]:
     if isinstance(topic_ids, str) or not all(isinstance(topic_id, str) for topic_id in topic_ids):
-        raise InputError(f"{name} is a list of topic ids, not {topic_ids!r}.")
+        raise InputError(f"{argument(name)} is a list of topic ids, not {topic_ids!r}.")
     return tuple(sorted(set(topic_ids), key=lambda topic_id: topic_id.encode("utf-8")))
 
 
 def cost_unit(column: str | None) -> str:
     """What costs count, when they come from a column or are rate x subscribers."""
     return _COST_UNITS.get(column, "units of cost")
+
+
+def counted_cost(cost: int, column: str | None) -> str:
+    """A cost with what it counts."""
+    unit = cost_unit(column)
+    if cost == 1:
+        counted_noun, _, rest = unit.partition(" ")
+        singular = "delivery" if counted_noun == "deliveries" else counted_noun.removesuffix("s")
+        unit = f"{singular} {rest}".rstrip()
+    return f"{cost:,} {unit}"
 
 
 def only_for(objective: Objective) -> Callable[[Problem], str | None]:

@@ -166,7 +166,7 @@ class Request(AnyRequest["Problem"]):
             "must_not_serve": tuple(self.must_not_serve),
         }
 
-    def refine(self, problem: Problem, method: Method[Any, Any], seed: int, spark: SparkSession | None) -> Problem:
+    def refine(self, problem: Problem, method: Method[Any, Any, Any], seed: int, spark: SparkSession | None) -> Problem:
         from pubplan.problems.select.curve import least_capacity
 
         if self.satisfy is None:

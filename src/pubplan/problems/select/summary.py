@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pubplan.errors import Reason
 from pubplan.planning import Explanation, Result
 from pubplan.problems.select.curve import Curve, curve_of
 from pubplan.problems.select.facts import facts_of, hints, ruled_out_capacity
 from pubplan.problems.select.plan import SERVED
-from pubplan.problems.select.problem import Problem, cost_unit
-from pubplan.text import aligned, duration, number_down, number_up, percent, percent_up
+from pubplan.problems.select.problem import Problem, counted_cost
+from pubplan.text import aligned, ceiling, duration, number_down, percent, percent_up
 from pubplan.workload import with_all_events
 
 if TYPE_CHECKING:
@@ -36,21 +37,31 @@ def summarise(
 def _sentences(problem: Problem, result: Result) -> list[str]:
     served = result.plan.decisions(SERVED)
     cost = sum(served["cost"].to_pylist())
-    parameters = result.plan.record["parameters"]
     total = problem.total_weight
     share = percent(result.objective / total) if total else "all"
-    unit = cost_unit(parameters["cost"])
+    capacity = counted_cost(problem.capacity_cost, problem.cost)
     lines = [
         f"Serving {served.num_rows:,} of {problem.workload.counts.topics:,} topics satisfies "
         f"{number_down(result.objective)} of {total:,} {problem.unit} ({share}){with_all_events(problem.threshold)}.",
-        f"That takes {cost:,} of {parameters['capacity_cost']:,} {unit}{_per_second(problem)}.",
+        f"That takes {cost:,} of {capacity}{_per_second(problem)}.",
     ]
+    if result.objective == 0 and served.num_rows == len(problem.must_serve) and result.reasons:
+        return [*lines, _too_little(problem, result.reasons[0])]
     if result.gap == 0:
         lines.append("No plan satisfies more.")
     elif result.bound is not None and result.gap is not None:
-        bound = number_up(result.bound)
+        bound = ceiling(result.bound, result.objective)
         lines.append(f"No plan can satisfy more than {bound}: this one is within {percent_up(result.gap)} of that.")
     return [*lines, *(f"Binding: {reason}." for reason in result.reasons)]
+
+
+def _too_little(problem: Problem, cheapest: Reason) -> str:
+    """Where nothing that would help fits: what the least of it takes."""
+    takes = counted_cost(int(cheapest.need), problem.cost)
+    return (
+        f"No plan satisfies anybody: the cheapest topic that would help takes {takes}, more than is left. Raise the "
+        "capacity; to begin with, a share of the total cost such as 10% will do."
+    )
 
 
 def _per_second(problem: Problem) -> str:

@@ -3,6 +3,7 @@
 from pubplan.workload.content.balance import Balance, balance, capacities_at, least_load_factor, load_factor
 from pubplan.workload.content.build import Broker, Client, build_content_workload
 from pubplan.workload.content.describe import (
+    PRICE_NAMES,
     USUAL_DELAY,
     ContentDescription,
     MapPoint,
@@ -23,6 +24,7 @@ from pubplan.workload.content.groups import (
     site_latencies,
 )
 from pubplan.workload.content.kind import CONTENT
+from pubplan.workload.content.links import Closure, close_links, metric_closure
 from pubplan.workload.content.overlap import HeatMap
 from pubplan.workload.content.space import MAX_VOLUME, Attribute, Space, unit_space, volumes
 from pubplan.workload.content.tables import OPTIONAL_CLIENTS, corner_names
@@ -38,6 +40,7 @@ __all__ = [
     "CONTENT",
     "MAX_VOLUME",
     "OPTIONAL_CLIENTS",
+    "PRICE_NAMES",
     "PUBLISHER",
     "UNLIMITED_US",
     "USUAL_DELAY",
@@ -48,6 +51,7 @@ __all__ = [
     "Candidates",
     "Client",
     "ClientBlock",
+    "Closure",
     "ContentCounts",
     "ContentDescription",
     "ContentTotals",
@@ -63,6 +67,7 @@ __all__ = [
     "build_content_workload",
     "candidates_of",
     "capacities_at",
+    "close_links",
     "corner_names",
     "delay_limits",
     "describe_content",
@@ -72,6 +77,7 @@ __all__ = [
     "least_load_factor",
     "load_factor",
     "map_points",
+    "metric_closure",
     "overlap_of",
     "read_groups",
     "site_latencies",

@@ -12,8 +12,6 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from pubplan.errors import InputError
 from pubplan.workload.content.groups import Candidates
@@ -103,6 +101,9 @@ class _Network:
         """The largest flow by edge from groups to leaves, and the groups on the source's side of a cut that stops it;
         None where everything gets through.
         """
+        from scipy import sparse
+        from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
         num_groups, num_brokers = len(self.weights), self.num_brokers
         source, sink = num_groups + num_brokers, num_groups + num_brokers + 1
         groups, brokers = np.arange(num_groups), num_groups + np.arange(num_brokers)

@@ -14,13 +14,15 @@ from pubplan.engine import MAX_INT64, block_range, num_blocks
 from pubplan.errors import InputError
 from pubplan.files import atomic_directory
 from pubplan.workload.content.kind import CONTENT
+from pubplan.workload.content.links import MAX_LINK_PRICE, check_number, close_links
+from pubplan.workload.content.publications import check_published, sum_by_cell
 from pubplan.workload.content.space import Space
-from pubplan.workload.content.tables import INT64_LIST, ragged
+from pubplan.workload.content.tables import ragged
 from pubplan.workload.content.tree import PUBLISHER, Brokers
 from pubplan.workload.content.workload import ContentWorkload
 from pubplan.workload.content.writer import Sites, finish_content_workload, write_clients_block
 from pubplan.workload.manifest import MANIFEST, Window
-from pubplan.workload.tables import INT32_LIST, sorted_ids
+from pubplan.workload.tables import INT32_LIST, INT64_LIST, Int32Array, Int64Array, sorted_ids
 from pubplan.workload.workload import read_workload
 
 
@@ -75,6 +77,8 @@ def build_content_workload(
     latencies: Mapping[str, Mapping[str, int]],
     *,
     density: Sequence[int] | None = None,
+    prices: Mapping[str, Mapping[str, int]] | None = None,
+    links: Mapping[str, Mapping[str, int]] | None = None,
     window: Window | None = None,
     replace: bool = False,
 ) -> ContentWorkload:
@@ -86,13 +90,17 @@ def build_content_workload(
         clients: by id; see ``pubplan.workload.Client``.
         brokers: by id; see ``pubplan.workload.Broker``.
         latencies: by site and broker, in us.
-        density: messages per cell of the space.
+        density: messages per cell of the space; unless given, what clients publish.
+        prices: of traffic between sites and brokers, by both, in micro-dollars per GB.
+        links: the price of traffic between every two brokers, in one direction or both. Where traffic would be cheaper
+            over other brokers, the price is that of the cheapest route, and ``manifest.sources`` says so.
         window: the time that messages are counted over.
         replace: overwrite the workload at ``out``.
 
     Raises:
         InputError: an id does not exist, a number is not whole or out of range, a rectangle is empty or leaves the
-            space, a latency is missing, only some clients have an optional value, or the brokers are not a tree.
+            space, a latency or a price is missing, only some clients have an optional value, clients publish more
+            than the density has, or the brokers are not a tree.
 
     >>> from pubplan.workload import Attribute, Broker, Client, Space
     >>> space, ann = Space((Attribute("price", 12),)), Client("oslo", [(0, 2)])
@@ -109,6 +117,23 @@ def build_content_workload(
         _check_box(name, client, space)
     rows = [clients[name] for name in client_ids]
     optional = _optional(rows, broker_numbers, space)
+    published = _published(rows, space)
+    messages = published if density is None else np.array(density, dtype=np.int64)
+    if published is not None and messages is not None and len(messages) == space.num_cells:
+        check_published(published, messages)
+    sites = Sites(
+        pa.array(site_ids, pa.string()),
+        _site_matrix("latency", site_ids, latencies, broker_ids),
+        None if prices is None else _site_matrix("price", site_ids, prices, broker_ids),
+    )
+    broker_rows = _brokers(broker_ids, brokers, broker_numbers)
+    source: dict[str, Any] = {"made": "by hand"}
+    link_prices = None
+    if links is not None:
+        check_number(len(broker_ids))
+        link_prices, closure = close_links(_link_matrix(broker_ids, links, broker_numbers), broker_rows.ids)
+        if closure is not None:
+            source["links_closed"] = closure.to_dict()
 
     with atomic_directory(Path(out), marker=MANIFEST, replace=replace) as staging:
         written = []
@@ -129,12 +154,13 @@ def build_content_workload(
         finish_content_workload(
             staging,
             space=space,
-            brokers=_brokers(broker_ids, brokers, broker_numbers),
-            sites=Sites(pa.array(site_ids, pa.string()), _latencies(site_ids, latencies, broker_ids)),
+            brokers=broker_rows,
+            sites=sites,
             clients=written,
             window=window or Window(),
-            sources=[{"made": "by hand"}],
-            density=None if density is None else np.array(density, dtype=np.int64),
+            sources=[source],
+            density=messages,
+            links=link_prices,
         )
     return read_workload(out, CONTENT)
 
@@ -163,19 +189,46 @@ def _brokers(ids: list[str], brokers: Mapping[str, Broker], numbers: _Numbers) -
     return Brokers(pa.array(ids, pa.string()), np.array(parents, dtype=np.int32), *columns.values())
 
 
-def _latencies(
-    site_ids: list[str], latencies: Mapping[str, Mapping[str, int]], broker_ids: list[str]
-) -> np.ndarray[Any, np.dtype[np.int32]]:
+def _site_matrix(
+    noun: str, site_ids: list[str], given: Mapping[str, Mapping[str, int]], broker_ids: list[str]
+) -> Int32Array:
+    """Latencies or prices from every site (row) to every broker (column)."""
+    others = sorted(set(given) ^ set(site_ids))
+    if others:
+        raise InputError(f"Every site needs a {noun} to every broker; {others[0]!r} is missing or unknown.")
     matrix = np.empty((len(site_ids), len(broker_ids)), dtype=np.int32)
     for row, site in enumerate(site_ids):
-        unknown = sorted(set(latencies[site]) ^ set(broker_ids))
+        unknown = sorted(set(given[site]) ^ set(broker_ids))
         if unknown:
-            raise InputError(
-                f"The site {site!r} needs a latency to every broker; {unknown[0]!r} is missing or unknown."
-            )
+            raise InputError(f"The site {site!r} needs a {noun} to every broker; {unknown[0]!r} is missing or unknown.")
         for column, broker in enumerate(broker_ids):
-            matrix[row, column] = _whole(f"latency from {site!r} to {broker!r}", latencies[site][broker], 0, 2**31 - 1)
+            matrix[row, column] = _whole(f"{noun} from {site!r} to {broker!r}", given[site][broker], 0, 2**31 - 1)
     return matrix
+
+
+def _link_matrix(broker_ids: list[str], links: Mapping[str, Mapping[str, int]], numbers: _Numbers) -> Int64Array:
+    """Prices between brokers as they are given, those of one direction also for the other."""
+    matrix = np.full((len(broker_ids), len(broker_ids)), -1, dtype=np.int64)
+    np.fill_diagonal(matrix, 0)
+    given = [(one, other, price) for one, row in links.items() for other, price in row.items()]
+    for one, other, price in given:
+        checked = _whole(f"price between {one!r} and {other!r}", price, 0, MAX_LINK_PRICE)
+        matrix[numbers[one], numbers[other]] = checked
+    matrix = np.where(matrix < 0, matrix.T, matrix)
+    missing = np.argwhere(matrix < 0)
+    if len(missing):
+        one, other = (broker_ids[number] for number in missing[0])
+        raise InputError(f"Every two brokers need a price; the one between {one!r} and {other!r} is missing.")
+    return matrix
+
+
+def _published(rows: list[Client], space: Space) -> Int64Array | None:
+    """What checked clients publish, by cell; None where that is not given."""
+    if space.cells is None or not any(client.publishes is not None for client in rows):
+        return None
+    entries = [entry for client in rows for entry in (client.publishes or {}).items()]
+    cells, counts = (np.array([entry[side] for entry in entries], dtype=np.int64) for side in (0, 1))
+    return sum_by_cell(cells.astype(np.int32), counts, space.num_cells)
 
 
 def _optional(rows: list[Client], brokers: _Numbers, space: Space) -> dict[str, Callable[[int, int], Any]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from pubplan.workload.content.balance import least_load_factor
 from pubplan.workload.content.groups import Groups, candidates_of, read_groups
 from pubplan.workload.content.overlap import HeatMap, cell_edges, count_overlap, heat_map
 from pubplan.workload.content.space import volumes
+from pubplan.workload.content.traffic import Published, describe_prices, describe_published
 from pubplan.workload.content.workload import ContentWorkload
 from pubplan.workload.describe import Description
 from pubplan.workload.distribution import (
@@ -27,6 +28,7 @@ from pubplan.workload.distribution import (
     bin_counts,
     distribution,
     distribution_of,
+    one_in,
     quantile_rows,
 )
 from pubplan.workload.tables import Int64Array
@@ -36,6 +38,11 @@ if TYPE_CHECKING:
 
 USUAL_DELAY = "0.3"
 """The max delay of clients that have no limits of their own."""
+
+PRICE_NAMES = {
+    "sites": "prices between sites and brokers, in micro-dollars per GB",
+    "links": "prices between brokers, in micro-dollars per GB",
+}
 
 _FARTHEST = 2**31 - 1
 
@@ -70,6 +77,8 @@ class ContentDescription(Description):
         least_load: the least load factor that any assignment reaches; None where no leaf may serve some client.
         sites: all sites, where they have coordinates.
         brokers: all brokers, where they have coordinates.
+        published: what clients publish; None where that is not known.
+        prices: of traffic, in micro-dollars per GB: of ``sites`` to every broker, and of ``links`` between brokers.
     """
 
     attributes: Sequence[dict[str, Any]]
@@ -83,6 +92,8 @@ class ContentDescription(Description):
     least_load: Fraction | None
     sites: Sequence[MapPoint]
     brokers: Sequence[MapPoint]
+    published: Published | None = None
+    prices: Mapping[str, Distribution] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "least_load": None if self.least_load is None else factor_value(self.least_load)}
@@ -94,7 +105,7 @@ class ContentDescription(Description):
         spans = [f"{each['name']} ({each['steps']:,} steps of {each['step']})" for each in self.attributes]
         lines = [self._sizes(), f"Events in {' x '.join(spans)}"]
         if self.totals["rate"]:
-            lines.append(f"{self.totals['rate']:,} messages published per window")
+            lines.append(self._messages())
         lines += ["", *aligned([QUANTILE_HEADER, *self._distributions()], left=(0,)), "", *self._findings()]
         return "\n".join(lines)
 
@@ -102,6 +113,14 @@ class ContentDescription(Description):
         """The distributions as a table, for notebooks."""
         findings = "".join(f"<p>{sentence}</p>" for sentence in self._findings())
         return f"<p>{self._sizes()}</p>{html_table(self._distributions(), header=QUANTILE_HEADER)}{findings}"
+
+    def _messages(self) -> str:
+        text = f"{self.totals['rate']:,} messages published per window"
+        if self.published is None:
+            return f"{text}; by which clients is not known"
+        publishers = f"by {self.published.num_publishers:,} of {counted(self.counts['clients'], 'client')}"
+        unnamed = self.published.num_unnamed
+        return f"{text}, {publishers}" + (f"; of {unnamed:,} the client is not known" if unnamed else "")
 
     def _sizes(self) -> str:
         counts = self.counts
@@ -115,12 +134,15 @@ class ContentDescription(Description):
         return "in the limits of clients" if self.max_delay is None else f"with a max delay of {self.max_delay}"
 
     def _distributions(self) -> list[list[str]]:
+        named = {} if self.published is None else {"messages per client": self.published.messages}
+        named |= {PRICE_NAMES[name]: prices for name, prices in self.prices.items()}
         return quantile_rows(
             {
                 "subscriptions, in millionths of the space": self.volumes,
                 f"leaves per client {self._within}": self.candidates,
                 "clients per site": self.clients_per_site,
                 "clients per leaf if each took the nearest": self.nearest_loads,
+                **named,
             }
         )
 
@@ -140,11 +162,12 @@ def factor_value(factor: Fraction) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _BlockCounts:
-    """What one block adds: bins and the largest of volumes, and subscriptions per cell."""
+    """What one block adds: bins, the largest and the sum of volumes, the volumes, and subscriptions per cell."""
 
     volumes: Int64Array
     largest_volume: int
     total_volume: int
+    volume_each: Int64Array
     overlap: Int64Array
 
 
@@ -185,6 +208,8 @@ def describe_content(workload: ContentWorkload, spark: SparkSession | None = Non
         least_load=factor,
         sites=map_points(workload.site_ids, workload.site_coordinates, per_site),
         brokers=map_points(brokers.ids, brokers.coordinates, loads, brokers.is_leaf),
+        published=describe_published(workload, spark),
+        prices=describe_prices(workload),
     )
 
 
@@ -216,7 +241,7 @@ def _block_counter(workload: ContentWorkload, edges: Sequence[Int64Array]) -> Ca
         clients = workload.read_clients(block)
         parts = millionths(volumes(clients.lows, clients.highs), whole)
         overlap = count_overlap(clients.lows, clients.highs, edges)
-        return _BlockCounts(bin_counts(parts), int(parts.max(initial=0)), exact_sum(parts), overlap)
+        return _BlockCounts(bin_counts(parts), int(parts.max(initial=0)), exact_sum(parts), parts, overlap)
 
     return count
 
@@ -232,7 +257,8 @@ def millionths(volumes: Int64Array, whole: int) -> Int64Array:
 def _add_volumes(blocks: Sequence[_BlockCounts], num_clients: int) -> Distribution:
     bins = sum((block.volumes for block in blocks), np.zeros(NUM_BINS, dtype=np.int64))
     total = sum(block.total_volume for block in blocks)
-    return distribution(bins, total, num_clients, max((block.largest_volume for block in blocks), default=0))
+    reached = one_in(np.concatenate([np.empty(0, dtype=np.int64), *(block.volume_each for block in blocks)]))
+    return distribution(bins, total, reached, num_clients, max((block.largest_volume for block in blocks), default=0))
 
 
 def _distribution_by_group(values: Int64Array, numbers: Int64Array) -> Distribution:
@@ -240,7 +266,7 @@ def _distribution_by_group(values: Int64Array, numbers: Int64Array) -> Distribut
     bins: Int64Array = np.zeros(NUM_BINS, dtype=np.int64)
     np.add.at(bins, np.searchsorted(EDGES, values, side="right"), numbers)
     largest = int(values[numbers > 0].max(initial=0))
-    return distribution(bins, exact_dot(values, numbers), exact_sum(numbers), largest)
+    return distribution(bins, exact_dot(values, numbers), one_in(values, numbers), exact_sum(numbers), largest)
 
 
 def _nearest_loads(workload: ContentWorkload, groups: Groups) -> Int64Array:

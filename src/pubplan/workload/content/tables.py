@@ -10,9 +10,7 @@ import pyarrow as pa
 
 from pubplan.errors import InputError
 from pubplan.workload.content.tree import Brokers
-from pubplan.workload.tables import INT32_LIST, Int32Array, Int64Array
-
-INT64_LIST = pa.list_(pa.field("element", pa.int64(), nullable=False))
+from pubplan.workload.tables import INT32_LIST, INT64_LIST, Int32Array, Int64Array
 
 OPTIONAL_CLIENTS = {
     "limit": pa.field("limit", pa.int64(), nullable=False),
@@ -111,6 +109,21 @@ def sites_table(
     if prices is not None:
         schema, columns = schema.append(pa.field("price", INT32_LIST, nullable=False)), [*columns, int32_lists(prices)]
     return _with_coordinates(schema, columns, coordinates)
+
+
+def links_table(prices: Int64Array) -> pa.Table:
+    """Brokers with the prices of traffic to every broker."""
+    numbers = np.arange(len(prices), dtype=np.int32)
+    offsets = np.arange(len(prices) + 1, dtype=np.int64) * len(prices)
+    return pa.Table.from_arrays(
+        [pa.array(numbers), ragged(offsets, np.ascontiguousarray(prices).reshape(-1), INT64_LIST)], schema=LINKS
+    )
+
+
+def density_table(messages: Int64Array) -> pa.Table:
+    """Cells with the messages that are published in them."""
+    cells = np.arange(len(messages), dtype=np.int32)
+    return pa.Table.from_arrays([pa.array(cells), pa.array(messages)], schema=DENSITY)
 
 
 def _with_coordinates(schema: pa.Schema, columns: list[Any], coordinates: Int64Array | None) -> pa.Table:

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pubplan.engine import exact_sum, map_blocks
+from pubplan.engine import BLOCK_ROWS, exact_sum, map_blocks
 from pubplan.errors import InputError
 from pubplan.text import counted
+from pubplan.workload.content.links import check_metric
+from pubplan.workload.content.publications import check_published, sum_by_cell
 from pubplan.workload.content.space import Space, volumes
 from pubplan.workload.content.tables import OPTIONAL_CLIENTS, corner_names
 from pubplan.workload.content.totals import ContentCounts, ContentTotals
 from pubplan.workload.content.tree import Brokers
 from pubplan.workload.manifest import MANIFEST, Manifest
-from pubplan.workload.tables import Int32Array, Int64Array, list_column
+from pubplan.workload.tables import Int32Array, Int64Array, int64_list_column, list_column
 from pubplan.workload.workload import Workload
 
 if TYPE_CHECKING:
@@ -120,6 +122,26 @@ class ContentWorkload(Workload):
             raise InputError(f"{self.path}/density does not hold a number of messages for each cell of the space.")
         return messages.reshape(self.space.cells)
 
+    @cached_property
+    def link_prices(self) -> Int64Array | None:
+        """What traffic between every two brokers costs; None where that is not known.
+
+        Raises:
+            InputError: there is not one price from 0 for every two brokers, the same in both directions, or traffic
+                between two brokers would be cheaper over a third.
+        """
+        if "links" not in self.manifest.blocks:
+            return None
+        number, rows = self.counts.brokers, []
+        for table in self.blocks("links", "prices"):
+            offsets, values = int64_list_column(table, "prices")
+            if (np.diff(offsets) != number).any():
+                raise InputError(f"{self.path}/links has no price to each of the {number} brokers.")
+            rows.append(values.reshape(-1, number))
+        prices = np.concatenate([np.empty((0, number), np.int64), *rows])
+        check_metric(prices, self.brokers.ids)
+        return prices
+
     def client_block(self, block: int, *columns: str) -> pa.Table:
         """One block of the clients: all columns, or those named."""
         return self.block("clients", block, *columns)
@@ -140,6 +162,33 @@ class ContentWorkload(Workload):
             raise InputError(f"Block {block} of {self.path}/clients has rectangles that are empty or leave the space.")
         return ClientBlock(sites, lows, highs)
 
+    def read_publications(self, block: int) -> tuple[Int64Array, Int32Array, Int64Array]:
+        """What one block of clients publishes, as CSR: offsets by client, cells of the density, messages per window.
+
+        Clients of a workload that does not say what they publish have no cells.
+
+        Raises:
+            InputError: cells are outside of the space or not ascending, or have no number of messages from 0 each.
+        """
+        if "cells" not in self.optional_columns:
+            num_rows = self.manifest.blocks["clients"][block].rows
+            return np.zeros(num_rows + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64)
+        if "counts" not in self.optional_columns:
+            raise InputError(f"{self.path}/clients has cells in which clients publish, but no numbers of messages.")
+        table = self.client_block(block, "cells", "counts")
+        (offsets, cells), (ends, counts) = list_column(table, "cells"), int64_list_column(table, "counts")
+        if not np.array_equal(offsets, ends) or (len(counts) and counts.min() < 0):
+            raise InputError(
+                f"Block {block} of {self.path}/clients has no number of messages from 0 for each cell of its clients."
+            )
+        if len(cells) and (cells.min() < 0 or cells.max() >= self.space.num_cells):
+            raise InputError(f"Block {block} of {self.path}/clients names cells that the space does not have.")
+        is_first = np.zeros(len(cells) + 1, dtype=np.bool_)
+        is_first[offsets] = True
+        if (np.diff(cells) <= 0)[~is_first[1:-1]].any():
+            raise InputError(f"Block {block} of {self.path}/clients has cells that are not in ascending order.")
+        return offsets, cells, counts
+
     def find_client(self, client_id: str, spark: SparkSession | None = None) -> tuple[int, int]:
         """The block of a client, and its row there.
 
@@ -150,6 +199,12 @@ class ContentWorkload(Workload):
         if row is None:
             raise InputError(f"{self.path} has no client {client_id!r}.")
         return row
+
+    def client_id(self, client: int) -> str:
+        """The id of a client, by its number."""
+        block, row = divmod(client, BLOCK_ROWS)
+        name: str = self.client_block(block, "client_id")["client_id"][row].as_py()
+        return name
 
     def broker_number(self, broker_id: str) -> int:
         """The number of a broker.
@@ -165,20 +220,32 @@ class ContentWorkload(Workload):
     def recompute_totals(self) -> ContentTotals:
         def add(block: int) -> tuple[int, int]:
             clients = self.read_clients(block)
-            published = 0
-            if "counts" in self.optional_columns:
-                published = exact_sum(
-                    self.client_block(block, "counts")["counts"].combine_chunks().flatten().to_numpy()
-                )
-            return exact_sum(volumes(clients.lows, clients.highs)), published
+            return exact_sum(volumes(clients.lows, clients.highs)), exact_sum(self.read_publications(block)[2])
 
         return total_of(map_blocks(add, self.num_blocks), self.density)
 
+    def published(self, spark: SparkSession | None = None) -> Int64Array:
+        """Messages per window by cell that some client publishes, of all clients together."""
+
+        def add(block: int) -> Int64Array:
+            _, cells, counts = self.read_publications(block)
+            return sum_by_cell(cells, counts, self.space.num_cells)
+
+        every_cell = np.arange(self.space.num_cells, dtype=np.int32)
+        messages = [np.zeros(len(every_cell), np.int64), *map_blocks(add, self.num_blocks, spark)]
+        return sum_by_cell(np.tile(every_cell, len(messages)), np.concatenate(messages), len(every_cell))
+
     def check(self, spark: SparkSession | None = None) -> None:
-        """As for every workload, and that the manifest counts the leaves of the tree."""
+        """As for every workload, and that leaves, links and what clients publish agree with the other tables.
+
+        The density holds what clients publish, and messages whose publisher is not known.
+        """
         super().check(spark)
         if len(self.brokers.leaves) != self.counts.leaves:
             raise InputError(f"{self.path / MANIFEST} counts other leaves than its brokers have.")
+        _ = self.link_prices, self.site_prices  # raise what is wrong with them
+        if "cells" in self.optional_columns:
+            check_published(self.published(spark), self.density)
 
     def _matrix(self, column: str) -> Int32Array:
         num_brokers = self.counts.brokers

@@ -13,8 +13,9 @@ import pyarrow as pa
 from pubplan.engine import MAX_INT64, block_range, exact_sum
 from pubplan.errors import InputError
 from pubplan.workload.content.kind import CONTENT
+from pubplan.workload.content.links import check_metric
 from pubplan.workload.content.space import Space, volumes
-from pubplan.workload.content.tables import DENSITY, brokers_table, clients_table, sites_table
+from pubplan.workload.content.tables import brokers_table, clients_table, density_table, links_table, sites_table
 from pubplan.workload.content.tree import Brokers
 from pubplan.workload.content.workload import total_of
 from pubplan.workload.manifest import Block, Manifest, Window
@@ -94,15 +95,18 @@ def finish_content_workload(
     density: Int64Array | None = None,
     rows: Mapping[str, Any] | None = None,
     rejected: Sequence[Block] = (),
+    links: Int64Array | None = None,
 ) -> Manifest:
-    """Write brokers, sites, density and the manifest next to clients that are written already.
+    """Write brokers, sites, links, density and the manifest next to clients that are written already.
 
     Args:
         density: messages per cell of the space, in its order or with an axis per attribute.
         rows: ``rows_in``, ``kept``, ``rejected`` and ``duplicates`` where rows were read.
+        links: the price of traffic between every two brokers, a metric.
 
     Raises:
-        InputError: the brokers are not a tree, a matrix is incomplete, or the density is not that of the space.
+        InputError: the brokers are not a tree, a matrix is incomplete, the links are not a metric, or the density is
+            not that of the space or has fewer messages than clients publish.
     """
     brokers.check()
     if len(sites.ids) > MAX_SITES:
@@ -120,8 +124,12 @@ def finish_content_workload(
     if messages is not None:
         if messages.min() < 0:
             raise InputError("Messages per cell must not be negative.")
-        cells = np.arange(len(messages), dtype=np.int32)
-        tables["density"] = pa.Table.from_arrays([pa.array(cells), pa.array(messages)], schema=DENSITY)
+        tables["density"] = density_table(messages)
+    if sum(each.published for each in clients) > (0 if messages is None else exact_sum(messages)):
+        raise InputError("Clients publish more messages than the density of the space has.")
+    if links is not None:
+        check_metric(links, brokers.ids)
+        tables["links"] = links_table(links)
     blocks = {"clients": [each.entry for each in clients]}
     blocks |= {name: list(write_table(directory, name, table)) for name, table in tables.items()}
     if rejected:

@@ -10,7 +10,6 @@ import numpy as np
 
 from pubplan.engine import READING, map_blocks, read_block, require_memory, stage
 from pubplan.errors import InputError
-from pubplan.kernels import count_columns, transpose
 from pubplan.workload.manifest import Block
 from pubplan.workload.tables import Int32Array, Int64Array, list_column
 from pubplan.workload.topic.totals import TopicCounts
@@ -89,6 +88,8 @@ def _read_rows(directory: Path, counts: TopicCounts, entries: Sequence[Block]) -
 def _transposed(directory: Path, rows: Csr, num_topics: int, subscribers_per_topic: Int64Array) -> Csr:
     if len(rows.values) and (rows.values.min() < 0 or rows.values.max() >= num_topics):
         raise InputError(f"{directory}/interests names topics outside 0 … {num_topics - 1}.")
+    from pubplan.kernels import count_columns, transpose  # imports Numba
+
     recounted = np.zeros(num_topics, dtype=np.int64)
     count_columns(rows.values, recounted)
     if not np.array_equal(recounted, subscribers_per_topic):

@@ -7,12 +7,12 @@ This is the trace analysis of Setty et al., *Cost-Effective Resource Allocation 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pubplan.engine import exact_sum, map_blocks, stage
+from pubplan.engine import block_range, exact_sum, map_blocks, stage
 from pubplan.text import aligned, html_table
 from pubplan.workload.describe import Description
 from pubplan.workload.distribution import (
@@ -24,10 +24,11 @@ from pubplan.workload.distribution import (
     bin_sums,
     distribution,
     distribution_of,
+    one_in,
     quantile_rows,
     relation,
 )
-from pubplan.workload.tables import Int64Array, list_column
+from pubplan.workload.tables import Int32Array, Int64Array, list_column
 from pubplan.workload.topic.workload import TopicWorkload
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ class TopicDescription(Description):
 
 @dataclass(frozen=True)
 class _BlockCounts:
-    """What one block adds: counts and sums per bin of topics per subscriber, and counts per bin of events received."""
+    """What one block adds: counts and sums per bin of topics per subscriber, counts per bin of events received, and
+    both numbers of each subscriber, which order statistics need: 12 bytes.
+    """
 
     topics: Int64Array
     received: Int64Array
@@ -112,15 +115,21 @@ class _BlockCounts:
     largest_topics: int
     largest_received: int
     total_received: int
+    topics_each: Int32Array
+    received_each: Int64Array
 
 
 def describe_topics(workload: TopicWorkload, spark: SparkSession | None = None) -> TopicDescription:
     """Describe a topic workload; subscribers are counted block by block, in this process or on Spark."""
     rates, subscribers = workload.topic_array("rate"), workload.topic_array("subscribers")
     blocks: list[_BlockCounts] = []
+    topics_each: Int32Array = np.empty(workload.counts.subscribers, dtype=np.int32)
+    received_each: Int64Array = np.empty(workload.counts.subscribers, dtype=np.int64)
     with stage("describing", workload.num_blocks) as advance:
-        for block in map_blocks(_block_counter(workload, rates), workload.num_blocks, spark):
-            blocks.append(block)
+        for number, block in enumerate(map_blocks(_block_counter(workload, rates), workload.num_blocks, spark)):
+            first, last = block_range(number, workload.counts.subscribers)
+            topics_each[first:last], received_each[first:last] = block.topics_each, block.received_each
+            blocks.append(replace(block, topics_each=topics_each[first:last], received_each=received_each[first:last]))
             advance(1)
     num_subscribers, num_interests = workload.counts.subscribers, workload.counts.pairs
     topics_bins = sum((block.topics for block in blocks), np.zeros(NUM_BINS, dtype=np.int64))
@@ -134,12 +143,17 @@ def describe_topics(workload: TopicWorkload, spark: SparkSession | None = None) 
         window=asdict(workload.manifest.window),
         subscribers_per_topic=distribution_of(subscribers),
         topics_per_subscriber=distribution(
-            topics_bins, num_interests, num_subscribers, max((block.largest_topics for block in blocks), default=0)
+            topics_bins,
+            num_interests,
+            one_in(topics_each),
+            num_subscribers,
+            max((block.largest_topics for block in blocks), default=0),
         ),
         rates=distribution_of(rates),
         received=distribution(
             received_bins,
             sum(block.total_received for block in blocks),
+            one_in(received_each),
             num_subscribers,
             max((block.largest_received for block in blocks), default=0),
         ),
@@ -164,6 +178,8 @@ def _block_counter(workload: TopicWorkload, rates: Int64Array) -> Callable[[int]
             largest_topics=int(num_topics.max(initial=0)),
             largest_received=int(received.max(initial=0)),
             total_received=exact_sum(received),
+            topics_each=num_topics.astype(np.int32),
+            received_each=received,
         )
 
     return count

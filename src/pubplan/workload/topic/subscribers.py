@@ -11,7 +11,6 @@ import numpy as np
 from pubplan.arguments import argument
 from pubplan.engine import MAX_INT64
 from pubplan.errors import InputError
-from pubplan.kernels import row_sums_up_to
 from pubplan.workload.tables import Int32Array, Int64Array, list_column
 from pubplan.workload.topic.workload import TopicWorkload
 
@@ -39,10 +38,10 @@ def checked_threshold(workload: TopicWorkload, threshold: object) -> Threshold:
     if threshold == ALL_EVENTS:
         return ALL_EVENTS
     if not isinstance(threshold, Integral) or isinstance(threshold, bool):
-        raise InputError(f"The threshold is a whole number of events, or 'all' of them, not {threshold!r}.")
+        raise InputError(f"{argument('threshold')} is a whole number of events, or 'all' of them, not {threshold!r}.")
     events = int(threshold)
     if not 0 <= events <= MAX_THRESHOLD:
-        raise InputError(f"The threshold must be between 0 and {MAX_THRESHOLD} events, not {events}.")
+        raise InputError(f"{argument('threshold')} must be between 0 and {MAX_THRESHOLD} events, not {events}.")
     return events
 
 
@@ -104,6 +103,8 @@ def effective_thresholds(
     Raises:
         InputError: one is negative or above ``most``.
     """
+    from pubplan.kernels import row_sums_up_to  # imports Numba
+
     thresholds = np.empty(len(offsets) - 1, dtype=np.int64)
     is_all = isinstance(asked, str)
     caps = np.broadcast_to(np.asarray(MAX_INT64 if is_all else asked, dtype=np.int64), len(thresholds))
@@ -120,4 +121,6 @@ def effective_thresholds(
 
 def unit_weights(num_subscribers: int) -> Int64Array:
     """Every subscriber counts once; takes the memory of a single number."""
+    if num_subscribers <= 1:  # repeating it at most once would be contiguous: other types, other kernels to compile
+        return np.ones(num_subscribers, dtype=np.int64)
     return np.broadcast_to(np.int64(1), num_subscribers)

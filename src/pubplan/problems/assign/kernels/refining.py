@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from pubplan.kernels import kernel
@@ -16,6 +17,10 @@ from pubplan.workload import Int64Array
 
 MAX_EMPTIED = 4
 """How many leaves a step empties at most; the number is drawn at random."""
+
+
+UNIFORM_ONE_IN = 4
+"""One step in this many empties leaves of which all are as likely."""
 
 
 class Refinement(NamedTuple):
@@ -67,16 +72,19 @@ def push_sides(refinement: Refinement, max_steps: int) -> tuple[int, int]:
 
 @kernel
 def random_leaf(filters: Filters, leaves: Int64Array, generator: Int64Array) -> int:
-    """A leaf drawn at random: half of the time all are alike, else by the measure of their filters."""
+    """A leaf drawn at random: now and then all are alike, else by the square roots of what their filters measure.
+
+    By their measures themselves, a few leaves whose large filters nothing can make smaller would take all steps.
+    """
     leaf = leaves[draw_below(generator, len(leaves))]
-    if draw_below(generator, 2) == 0:
+    if draw_below(generator, UNIFORM_ONE_IN) == 0:
         return int(leaf)
-    total = 0
+    total = 0.0
     for each in leaves:
-        total += filters.measures[each]
+        total += math.sqrt(filters.measures[each])
     left = total * (draw_below(generator, NOISE_STEPS) / NOISE_STEPS)
     for each in leaves:
-        left -= filters.measures[each]
+        left -= math.sqrt(filters.measures[each])
         if left < 0:
             return int(each)
     return int(leaf)

@@ -187,7 +187,7 @@ class BoundChecks:
         """Leave the counts by topic of a group in the store."""
         store.put(group, mandatory=state.mandatory, charged=state.charged)
 
-    def conclude(
+    def finish(
         self, plan: Plan, subscribers: Int64Array, sums: list[BoundSums], store: Store
     ) -> tuple[list[Violation], dict[str, int]]:
         """What is wrong with the bounds, and what they prove for each VM type that carries anything, in micro-dollars.

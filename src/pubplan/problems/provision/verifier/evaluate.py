@@ -56,7 +56,7 @@ def verify(problem: Problem, plan: Plan, spark: SparkSession | None = None) -> V
     if violations:  # blocks with wrong pairs are not counted, so the fleet cannot be either
         return Verdict(plan.exact, tuple(violations))
     subscribers = problem.workload.topic_array("subscribers")
-    wrong_bounds, proven = checks.conclude(plan, subscribers, [group.sums for group in evaluated], store)
+    wrong_bounds, proven = checks.finish(plan, subscribers, [group.sums for group in evaluated], store)
     portions = merged(problem, num_vms, len(groups), store)
     chosen = next(row["type"] for row in plan.decisions(TYPES).to_pylist() if row["chosen"])
     vm_type, limit = next(pair for pair in zip(terms.types, terms.limits, strict=True) if pair[0].name == chosen)

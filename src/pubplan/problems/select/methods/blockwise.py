@@ -228,7 +228,9 @@ class _Run:
         return int(topic), reached + int(values[topic])
 
 
-def _method(objective: Objective, *, guarantee: str, ratio: float | None) -> Method[Problem, Draft]:
+def _method(
+    objective: Objective, *, guarantee: str, ratio: float | None
+) -> Method[Problem, Draft, BlockwiseParameters]:
     return Method(
         name=f"blockwise-{objective}",
         run=blockwise_greedy,

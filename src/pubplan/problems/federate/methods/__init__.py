@@ -1,0 +1,1 @@
+"""The methods of ``federate``, one file each."""

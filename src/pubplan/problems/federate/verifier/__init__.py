@@ -1,0 +1,1 @@
+"""Recomputes plans of ``federate``; shares no code with methods and bounds."""
