@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubplan.errors import InputError
+from pubplan.errors import Infeasible, InputError
 from pubplan.planning import Draft
 from pubplan.planning.parameters import make_parameters
 from pubplan.problems.assign.family import FAMILY
@@ -26,9 +26,9 @@ Make = Callable[..., ContentWorkload]
 def make(tmp_path: Path) -> Make:
     """Workloads on a line of 100 steps; clients at one site unless they say otherwise."""
 
-    def build(clients: dict[str, Client], brokers=TWO_LEAVES, latencies=None) -> ContentWorkload:
+    def build(clients: dict[str, Client], brokers=TWO_LEAVES, latencies=None, name="workload") -> ContentWorkload:
         latencies = latencies or {"here": dict.fromkeys(brokers, 10)}
-        return build_content_workload(tmp_path / "workload", unit_space(100), clients, brokers, latencies)
+        return build_content_workload(tmp_path / name, unit_space(100), clients, brokers, latencies)
 
     return build
 
@@ -135,12 +135,39 @@ def test_heavy_clients_that_do_not_fit(make: Make) -> None:
     """Three clients of weight 2 on two leaves of 3: half a client would fit, none of them does."""
     clients = {name: interval(0, 10, weight=2) for name in "abc"}
     problem = Problem(make(clients), max_delay="none", load=1, max_load="1.2")
-    for method in ("gr-star", "refined", "balance"):
-        with pytest.raises(InputError, match="No leaf has room for 1 client of large weight"):
-            run(problem, method)
+    with pytest.raises(Infeasible, match="3 clients stand for 6 and leaves may serve 6 at load factor"):
+        problem.check()
     problem = Problem(problem.workload, max_delay="none", load=1, max_load="1.4")  # 4 of 6 at one leaf
+    problem.check()
     for method in ("gr-star", "refined", "balance"):
         assert sorted(brokers_of(run(problem, method))) in ([0, 0, 1], [0, 1, 1])
+
+
+def test_a_client_that_is_too_heavy_for_every_leaf(make: Make) -> None:
+    """One client of weight 3 on two leaves of 2."""
+    problem = Problem(make({"a": interval(0, 10, weight=3)}), max_delay="none", load=1, max_load="1.5")
+    with pytest.raises(Infeasible, match="a stands for 3 clients; a leaf that it may use serves at most 2 at load"):
+        problem.check()
+
+
+def test_packings_that_a_rule_does_not_find(make: Make) -> None:
+    """Weights 5, 5, 4, 4, 3, 3 fit two leaves of 12 only as 5 + 4 + 3: the plan says that a search found them room.
+
+    Of many clients that share rectangles, a greedy rule and moves of one client at a time stop at other sums.
+    """
+    found = 0
+    for seed in range(20):
+        weights = np.random.default_rng(seed).permutation([5, 5, 4, 4, 3, 3])
+        clients = {f"c{number}": interval(0, 10, weight=int(weight)) for number, weight in enumerate(weights)}
+        problem = Problem(make(clients, name=str(seed)), max_delay="none", load=1, max_load=1)
+        for method in ("gr-star", "balance"):
+            draft = run(problem, method)
+            served = np.bincount(brokers_of(draft), weights=weights)
+            assert served.tolist() == [12, 12]
+            found += [reason.limit for reason in draft.reasons] == ["room"]
+            assert len(draft.reasons) <= 1
+        assert not run(problem, "refined").reasons
+    assert found
 
 
 def test_unknown_evictions_are_refused() -> None:

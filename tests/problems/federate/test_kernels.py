@@ -14,7 +14,6 @@ from pubplan.problems.federate.clusters import clusters_of
 from pubplan.problems.federate.exhaustive import all_trees
 from pubplan.problems.federate.kernels.acyclic import add_flows, best_star, edge_traffic, hang_anew, order_of, tree_cost
 from pubplan.problems.federate.kernels.mixing import span_channel
-from pubplan.problems.federate.kernels.packing import find_packing
 from pubplan.problems.federate.kernels.trees import (
     FIXED,
     SPANNING,
@@ -229,32 +228,3 @@ def test_groups_enter_by_the_shortest_way(seed: int) -> None:
         tree.add(broker)
         left.remove(group)
     assert entries.tolist() == [expected[group] for group in range(num_groups)]
-
-
-@given(SEEDS)
-def test_packings_are_found_if_there_are_any(seed: int) -> None:
-    """A packing keeps capacities and forbidden brokers; where none is found, trying everything finds none."""
-    rng = np.random.default_rng(seed)
-    number, num_clients = int(rng.integers(1, 4)), int(rng.integers(1, 6))
-    demand, capacities = rng.integers(0, 6, num_clients), rng.integers(1, 10, number)
-    prices = np.where(rng.random((num_clients, number)) < 0.2, -1, 1).astype(np.int64)
-    group, order = np.arange(num_clients, dtype=np.int32), rng.permutation(num_clients)
-    brokers = np.empty(num_clients, dtype=np.int32)
-    answer = find_packing(demand, group, prices, capacities, order, brokers, 10**6)
-
-    def fits(attached: tuple[int, ...]) -> bool:
-        loads = [sum(d for d, b in zip(demand, attached, strict=True) if b == broker) for broker in range(number)]
-        may = all(prices[client, broker] >= 0 for client, broker in enumerate(attached))
-        return may and all(load <= limit for load, limit in zip(loads, capacities, strict=True))
-
-    everything = np.ndindex(*([number] * num_clients))
-    assert answer == int(any(fits(attached) for attached in everything))
-    assert answer == 0 or fits(tuple(brokers.tolist()))
-    assert find_packing(demand, group, prices, capacities, order, brokers, 0) == (
-        0 if not _any_first(demand, prices, capacities, order) else -1
-    )
-
-
-def _any_first(demand: np.ndarray, prices: np.ndarray, capacities: np.ndarray, order: np.ndarray) -> bool:
-    first = order[0]
-    return bool(((prices[first] >= 0) & (demand[first] <= capacities)).any())

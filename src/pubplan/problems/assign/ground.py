@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pubplan.errors import Reason
 from pubplan.problems.assign.assignment import Assignment
 from pubplan.problems.assign.field import field_of, start_state, tree_of
 from pubplan.problems.assign.kernels.field import Field, State, Tree
@@ -50,9 +51,13 @@ def ground_of(problem: Problem, *, is_latency_kept: bool = True) -> Ground:
     return Ground(field, tree_of(instance), limits, problem.boxes)
 
 
-def assignment_of(state: State) -> Assignment:
-    """Who is where, and the boxes that are in use."""
+def assignment_of(state: State, reasons: tuple[Reason, ...] = ()) -> Assignment:
+    """Who is where, and the boxes that are in use.
+
+    Args:
+        reasons: why clients are not where the method's rule would have them.
+    """
     boxes, sizes = state.filters.boxes, state.filters.sizes
     is_used = np.arange(boxes.shape[1]) < sizes[:, None]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
-    return Assignment(state.brokers, boxes[is_used], offsets)
+    return Assignment(state.brokers, boxes[is_used], offsets, reasons)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pubplan.engine import BLOCK_ROWS, READING, map_blocks, stage
 from pubplan.errors import InputError
+from pubplan.planning.packing import MAX_PROVEN_CLIENTS, search_packing
 from pubplan.problems.assign.kernels.measures import Measure
 from pubplan.workload import (
     MAX_VOLUME,
@@ -42,6 +43,15 @@ class Unreached:
     clients: int
     limit_us: int
     nearest_us: int | None
+
+
+@dataclass(frozen=True)
+class Overweight:
+    """A client that no leaf can serve as a whole: its weight, and the most that one of its leaves may serve."""
+
+    client_id: str
+    weight: int
+    largest: int
 
 
 @dataclass(frozen=True)
@@ -128,7 +138,7 @@ class Instance:
     @cached_property
     def weights(self) -> Int64Array:
         """How many clients each stands for."""
-        if "weight" not in self._workload.optional_columns:
+        if not self.has_weights:
             return np.broadcast_to(np.int64(1), self.num_clients)
         return self._workload.column("clients", "weight")
 
@@ -161,6 +171,33 @@ class Instance:
     def least_load_factor(self) -> Fraction:
         """What no assignment stays below."""
         return self.balance.factor
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether clients may weigh more than 1."""
+        return "weight" in self._workload.optional_columns
+
+    def overweight(self, factor: Fraction, most: int) -> tuple[int, list[Overweight]]:
+        """How many clients weigh more than any of their leaves may serve at a load factor, and the first of them."""
+        offsets, limits = self.candidate_offsets, self.capacity(factor)
+        largest = np.zeros(len(offsets) - 1, dtype=np.int64)
+        np.maximum.at(largest, np.repeat(np.arange(len(largest)), np.diff(offsets)), limits[self.candidates])
+        clients = np.flatnonzero(self.weights > largest[self.group])
+        named = [
+            Overweight(self._workload.client_id(client), int(self.weights[client]), int(largest[self.group[client]]))
+            for client in clients[:most].tolist()
+        ]
+        return len(clients), named
+
+    def cannot_be_packed(self, factor: Fraction) -> bool:
+        """Whether it is proven that clients, each as a whole, do not fit leaves at a load factor."""
+        if self.num_clients > MAX_PROVEN_CLIENTS:
+            return False
+        candidates = self._candidates
+        packing = search_packing(
+            self.weights, self.group, candidates.offsets, candidates.brokers, self.capacity(factor)
+        )
+        return packing.is_impossible
 
     @cached_property
     def measure(self) -> Measure:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pubplan.arguments import argument
 from pubplan.errors import Infeasible, InputError, Reason
 from pubplan.planning import Sense, decimal_text
-from pubplan.problems.assign.instance import Instance, Unreached
+from pubplan.problems.assign.instance import Instance, Overweight, Unreached
 from pubplan.text import counted, factor_up
 from pubplan.workload import CONTENT, ContentWorkload, require_kind
 
@@ -113,7 +113,8 @@ class Problem:
 
         Raises:
             InputError: tables cannot be read, or hold what cannot be planned with.
-            Infeasible: clients whose latency limit no leaf keeps, or leaves that cannot take all clients.
+            Infeasible: clients whose latency limit no leaf keeps, or leaves that cannot take all clients, or not each
+                of them as a whole.
         """
         number, unreached = self.instance.unreached(MAX_REASONS)
         if number:
@@ -128,6 +129,24 @@ class Problem:
             raise Infeasible(
                 "Leaves cannot take all clients.", [Reason("load", shown, str(self.max_load), "", sentence)]
             )
+        if self.instance.has_weights:
+            self._check_weights()
+
+    def _check_weights(self) -> None:
+        """Refuse clients that fit leaves only in parts; those of weight 1 always fit as a whole."""
+        number, overweight = self.instance.overweight(self.max_factor, MAX_REASONS)
+        if number:
+            raise Infeasible(
+                f"{counted(number, 'client')} of {self.instance.num_clients:,} fit no leaf as a whole.",
+                [_too_heavy(each, self.max_load) for each in overweight],
+            )
+        if self.instance.cannot_be_packed(self.max_factor):
+            total, limit = self.instance.groups.total_weight, int(self.instance.capacity(self.max_factor).sum())
+            sentence = (
+                f"{counted(self.instance.num_clients, 'client')} stand for {total:,} and leaves may serve {limit:,} at "
+                f"load factor {self.max_load}, but no way to serve each client whole keeps every leaf's limit"
+            )
+            raise Infeasible("Leaves cannot take all clients.", [Reason("load", total, limit, "", sentence)])
 
     def to_parameters(self) -> dict[str, Any]:
         return {
@@ -137,6 +156,15 @@ class Problem:
             "max_load": self.max_load,
             "hop": self.hop,
         }
+
+
+def _too_heavy(client: Overweight, max_load: Number) -> Reason:
+    """Why no leaf can serve a client that stands for many."""
+    sentence = (
+        f"{client.client_id} stands for {client.weight:,} clients; a leaf that it may use serves at most "
+        f"{client.largest:,} at load factor {max_load}"
+    )
+    return Reason("load", client.weight, client.largest, client.client_id, sentence)
 
 
 def _late(unreached: Unreached) -> Reason:

@@ -35,6 +35,7 @@ def draft_of(
     brokers: Int32Array,
     tree: Int32Array | None = None,
     *,
+    reasons: tuple[Reason, ...] = (),
     deterministic: bool = True,
     spark: SparkSession | None = None,
 ) -> Draft:
@@ -43,6 +44,7 @@ def draft_of(
     Args:
         brokers: of every client.
         tree: for acyclic routing, the tree; found where it is not given.
+        reasons: why the attachment is not what the method's rule gave.
     """
     problem = network.problem
     routing = network.route(brokers, tree, spark)
@@ -57,7 +59,7 @@ def draft_of(
             BROKERS: _brokers(problem, brokers, loads, routing.flows),
         },
         claimed=dollars(problem, network.access_cost(brokers) + routing.cost),
-        reasons=tuple(_full(problem, brokers, loads)),
+        reasons=(*reasons, *_full(problem, brokers, loads)),
         deterministic=deterministic,
     )
 

@@ -11,17 +11,12 @@ import numpy as np
 from pubplan.arguments import argument, function
 from pubplan.engine import MAX_INT64, READING, exact_dot, exact_sum, map_blocks, stage
 from pubplan.errors import InputError
+from pubplan.planning.packing import MAX_PROVEN_CLIENTS, Packing, search_packing
 from pubplan.problems.federate.channels import Channels, cut_space
-from pubplan.problems.federate.kernels.packing import find_packing
 from pubplan.workload import ContentWorkload, Int32Array, Int64Array, list_column
 
 if TYPE_CHECKING:
     from pubplan.engine import SparkSession
-
-MAX_PACKED_CLIENTS = 64
-"""Up to this many clients, a proof that they cannot be packed is looked for."""
-
-MAX_PACKING_NODES = 200_000
 
 FORBIDDEN = -1
 """The price to a broker that a client may not use."""
@@ -259,24 +254,18 @@ class Instance:
             if total > room and len(shortages) < most:
                 names = None if some is None else tuple(ids[int(broker)].as_py() for broker in usable)
                 shortages.append(Shortage(int(together.sum()), total, room, None, names))
-        if not shortages and self.num_clients <= MAX_PACKED_CLIENTS and self._workload.brokers.capacities.any():
-            brokers = np.empty(self.num_clients, dtype=np.int32)
-            if search_packing(self, brokers) == 0:
-                shortages.append(Shortage(self.num_clients, exact_sum(demand), exact_sum(capacities), is_packing=True))
+        has_limits = bool(self._workload.brokers.capacities.any())
+        is_provable = not shortages and has_limits and self.num_clients <= MAX_PROVEN_CLIENTS
+        if is_provable and self.search_packing().is_impossible:
+            shortages.append(Shortage(self.num_clients, exact_sum(demand), exact_sum(capacities), is_packing=True))
         return shortages
 
-
-def search_packing(instance: Instance, brokers: Int32Array) -> int:
-    """Attach clients within capacities, whatever it costs, by trying everything, the largest first.
-
-    Returns:
-        1 if ``brokers`` holds an attachment, 0 if there is none, -1 if it would take too long to tell.
-    """
-    demand = instance.demand
-    order = np.lexsort((np.arange(len(demand)), -demand)).astype(np.int64)
-    return find_packing(
-        demand, instance.group, instance.group_prices, instance.capacities, order, brokers, MAX_PACKING_NODES
-    )
+    def search_packing(self) -> Packing:
+        """Attach clients within capacities, whatever it costs."""
+        is_allowed = self.group_prices != FORBIDDEN
+        offsets = np.concatenate([[0], np.cumsum(is_allowed.sum(axis=1))]).astype(np.int64)
+        candidates = np.nonzero(is_allowed)[1].astype(np.int32)
+        return search_packing(self.demand, self.group, offsets, candidates, self.capacities)
 
 
 def _sums(values: Int64Array, offsets: Int64Array) -> Int64Array:

@@ -27,7 +27,7 @@ def run(problem: Problem, parameters: NoParameters, seed: int, spark: SparkSessi
     clients.
 
     Raises:
-        InputError: clients of different weights do not fit.
+        NotApplicable: clients of different weights found no room.
     """
     problem.instance.load(spark)
     ground, evenly = ground_of(problem), problem.instance.balance
@@ -35,10 +35,10 @@ def run(problem: Problem, parameters: NoParameters, seed: int, spark: SparkSessi
     with stage(ASSIGNING):
         by_rectangle = np.argsort(field.rectangles, kind="stable").astype(np.int32)
         follow_flows(field, np.array(evenly.flows, dtype=np.int64), by_rectangle, state)
-    assign_rest(ground, state, problem.instance.capacity(evenly.factor))
+    reasons = assign_rest(ground, state, problem.instance.capacity(evenly.factor), METHOD.name)
     state.filters.sizes[:] = 0  # those that were enlarged for the rest know nothing of the others
     tighten(ground, state)
-    return draft_of(problem, assignment_of(state))
+    return draft_of(problem, assignment_of(state, reasons))
 
 
 METHOD = Method(

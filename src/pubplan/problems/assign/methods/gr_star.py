@@ -25,13 +25,13 @@ def run(problem: Problem, parameters: NoParameters, seed: int, spark: SparkSessi
     not used; Spark reads the clients.
 
     Raises:
-        InputError: clients of different weights do not fit.
+        NotApplicable: clients of different weights found no room.
     """
     problem.instance.load(spark)
     ground = ground_of(problem)
-    state, _ = fewest_first(ground)
+    state, _, reasons = fewest_first(ground)
     tighten(ground, state)
-    return draft_of(problem, assignment_of(state))
+    return draft_of(problem, assignment_of(state, reasons))
 
 
 METHOD = Method(

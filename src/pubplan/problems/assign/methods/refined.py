@@ -40,11 +40,11 @@ def run(problem: Problem, parameters: RefinedParameters, seed: int, spark: Spark
     noise; Spark reads the clients.
 
     Raises:
-        InputError: clients of different weights do not fit.
+        NotApplicable: clients of different weights found no room.
     """
     problem.instance.load(spark)
     ground = ground_of(problem)
-    state, step = fewest_first(ground)
+    state, step, _ = fewest_first(ground)
     tighten(ground, state)
     refine(ground, state, ground.limits[step], seed, parameters.steps)
     return draft_of(problem, assignment_of(state))

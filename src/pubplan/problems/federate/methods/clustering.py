@@ -10,7 +10,7 @@ from pubplan.planning import Draft, Method
 from pubplan.planning.parameters import check_int
 from pubplan.problems.federate.draft import draft_of
 from pubplan.problems.federate.kernels.clustering import join_clusters, seed_clusters
-from pubplan.problems.federate.packing import pack
+from pubplan.problems.federate.packing import Packed, pack
 from pubplan.problems.federate.problem import Problem
 from pubplan.problems.federate.routing import Network
 from pubplan.problems.federate.stages import ATTACHING
@@ -48,11 +48,11 @@ def run(problem: Problem, parameters: ClusteringParameters, seed: int, spark: Sp
     problem.instance.load(spark)
     network = Network(problem)
     with stage(ATTACHING):
-        brokers = clustered_brokers(network, parameters.short_list)
-    return draft_of(network, brokers, spark=spark)
+        packed = clustered_brokers(network, parameters.short_list)
+    return draft_of(network, packed.brokers, reasons=packed.reasons, spark=spark)
 
 
-def clustered_brokers(network: Network, short_list: int = SHORT_LIST) -> Int32Array:
+def clustered_brokers(network: Network, short_list: int = SHORT_LIST) -> Packed:
     """The attachment by clusters."""
     num_channels = network.problem.instance.num_channels
 

@@ -27,8 +27,8 @@ def run(problem: Problem, parameters: NoParameters, seed: int, spark: SparkSessi
     problem.instance.load(spark)
     network = Network(problem)
     with stage(ATTACHING):
-        brokers = cheapest_brokers(network, METHOD.name)
-    return draft_of(network, brokers, spark=spark)
+        packed = cheapest_brokers(network, METHOD.name)
+    return draft_of(network, packed.brokers, reasons=packed.reasons, spark=spark)
 
 
 METHOD = Method(

@@ -16,7 +16,7 @@ from pubplan.problems.federate.draft import draft_of
 from pubplan.problems.federate.methods.clustering import clustered_brokers
 from pubplan.problems.federate.methods.random import random_brokers
 from pubplan.problems.federate.methods.steiner_mixing import mixed_brokers
-from pubplan.problems.federate.packing import cheapest_brokers
+from pubplan.problems.federate.packing import Packed, cheapest_brokers
 from pubplan.problems.federate.problem import Problem
 from pubplan.problems.federate.routing import Network
 from pubplan.problems.federate.search import Found, Search
@@ -97,7 +97,7 @@ def _starts(network: Network, seed: int, number: int, spark: SparkSession | None
     Raises:
         NotApplicable: none finds room.
     """
-    makers: list[Callable[[], Int32Array]] = [
+    makers: list[Callable[[], Packed]] = [
         lambda: cheapest_brokers(network, NAME),
         lambda: clustered_brokers(network),
         lambda: mixed_brokers(network, seed, spark),
@@ -107,7 +107,7 @@ def _starts(network: Network, seed: int, number: int, spark: SparkSession | None
     starts = []
     for maker in makers:
         with suppress(NotApplicable):
-            starts.append(maker())
+            starts.append(maker().brokers)
     if not starts:
         cheapest_brokers(network, NAME)  # says how many clients found no room
     return starts

@@ -8,7 +8,7 @@ from pubplan.engine import random_stream, stage
 from pubplan.planning import Draft, Method, NoParameters
 from pubplan.problems.federate.draft import draft_of
 from pubplan.problems.federate.kernels.packing import pack_drawn
-from pubplan.problems.federate.packing import pack
+from pubplan.problems.federate.packing import Packed, pack
 from pubplan.problems.federate.problem import Problem
 from pubplan.problems.federate.routing import Network
 from pubplan.problems.federate.stages import ATTACHING
@@ -27,11 +27,11 @@ def run(problem: Problem, parameters: NoParameters, seed: int, spark: SparkSessi
     problem.instance.load(spark)
     network = Network(problem)
     with stage(ATTACHING):
-        brokers = random_brokers(network, seed)
-    return draft_of(network, brokers, spark=spark)
+        packed = random_brokers(network, seed)
+    return draft_of(network, packed.brokers, reasons=packed.reasons, spark=spark)
 
 
-def random_brokers(network: Network, seed: int, number: int = 0) -> Int32Array:
+def random_brokers(network: Network, seed: int, number: int = 0) -> Packed:
     """The attachment with this number of those drawn by a seed."""
     draws = random_stream(seed, "federate/random", number).random(len(network.field.demand))
 

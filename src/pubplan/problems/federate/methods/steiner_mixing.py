@@ -11,7 +11,7 @@ from pubplan.planning import Draft, Method, NoParameters
 from pubplan.problems.federate.draft import draft_of
 from pubplan.problems.federate.kernels.mixing import span_channel
 from pubplan.problems.federate.kernels.packing import pack_weighted
-from pubplan.problems.federate.packing import pack
+from pubplan.problems.federate.packing import Packed, pack
 from pubplan.problems.federate.problem import Problem
 from pubplan.problems.federate.routing import Network
 from pubplan.problems.federate.stages import ATTACHING
@@ -34,11 +34,11 @@ def run(problem: Problem, parameters: NoParameters, seed: int, spark: SparkSessi
     problem.instance.load(spark)
     network = Network(problem)
     with stage(ATTACHING):
-        brokers = mixed_brokers(network, seed, spark)
-    return draft_of(network, brokers, spark=spark)
+        packed = mixed_brokers(network, seed, spark)
+    return draft_of(network, packed.brokers, reasons=packed.reasons, spark=spark)
 
 
-def mixed_brokers(network: Network, seed: int, spark: SparkSession | None = None) -> Int32Array:
+def mixed_brokers(network: Network, seed: int, spark: SparkSession | None = None) -> Packed:
     """The attachment by lot among the brokers of the channels' trees."""
     offsets, candidates, weights = _candidates(network, spark)
     draws = random_stream(seed, "federate/steiner-mixing").random(len(network.field.demand))
