@@ -155,7 +155,7 @@ def test_packings_that_a_rule_does_not_find(make: Make) -> None:
 
     Of many clients that share rectangles, a greedy rule and moves of one client at a time stop at other sums.
     """
-    found = 0
+    num_searched = 0
     for seed in range(20):
         weights = np.random.default_rng(seed).permutation([5, 5, 4, 4, 3, 3])
         clients = {f"c{number}": interval(0, 10, weight=int(weight)) for number, weight in enumerate(weights)}
@@ -164,10 +164,10 @@ def test_packings_that_a_rule_does_not_find(make: Make) -> None:
             draft = run(problem, method)
             served = np.bincount(brokers_of(draft), weights=weights)
             assert served.tolist() == [12, 12]
-            found += [reason.limit for reason in draft.reasons] == ["room"]
+            num_searched += [reason.limit for reason in draft.reasons] == ["room"]
             assert len(draft.reasons) <= 1
         assert not run(problem, "refined").reasons
-    assert found
+    assert num_searched
 
 
 def test_unknown_evictions_are_refused() -> None:

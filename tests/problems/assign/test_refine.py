@@ -32,7 +32,7 @@ def ground_of(instance: naive.Instance) -> Ground:
 def assigned(instance: naive.Instance) -> tuple[State, int] | None:
     """The assignment of Gr*, or None if there is no room for all."""
     try:
-        return fewest_first(ground_of(instance))
+        return fewest_first(ground_of(instance))[:2]
     except InputError:
         return None
 
@@ -147,7 +147,7 @@ def test_refining_finds_what_gr_star_missed() -> None:
     [10, 12) are 4.
     """
     instance = line_of_squares([0, 1, 10, 11])
-    state, step = fewest_first(ground_of(instance))
+    state, step, _ = fewest_first(ground_of(instance))
     tighten(ground_of(instance), state)
     assert int(state.filters.measures.sum()) == 22
     refine(ground_of(instance), state, instance.limits[step], 0, 200)
@@ -181,7 +181,7 @@ def line_of_squares(corners: list[int]) -> naive.Instance:
 def test_going_back_restores_everything() -> None:
     """Moves are taken back: clients, loads and filters are as before, and kept costs do not outlive the filters."""
     instance = line_of_squares([0, 1, 10, 11])
-    state, step = fewest_first(ground_of(instance))
+    state, step, _ = fewest_first(ground_of(instance))
     refinement = refinement_of(ground_of(instance), state, instance.limits[step], 0)
     before = (state.brokers.tolist(), state.loads.tolist(), state.filters.boxes.tolist())
     begin(state, refinement.trail)

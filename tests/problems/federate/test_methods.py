@@ -176,3 +176,59 @@ def test_full_brokers_are_named(tmp_path: Path) -> None:
     (reason,) = run(case.problem(tmp_path / "workload"), "greedy-packing").reasons
     assert (reason.limit, reason.need, reason.have, reason.where) == ("capacity", 30, 0, "b2")
     assert "for the smallest of 2 clients whose cheapest broker it is and that attach elsewhere" in str(reason)
+
+
+@given(cases(), st.integers(0, 2**32 - 1))
+def test_traffic_counted_in_tasks_is_that_of_the_arrays(case: Case, seed: int) -> None:
+    """Subscribers and messages by channel and broker are the same, read block by block or from the arrays."""
+    with tempfile.TemporaryDirectory() as directory:
+        network = Network(case.problem(Path(directory) / "workload"))
+        number = network.problem.instance.num_clients
+        brokers = np.random.default_rng(seed).integers(0, network.num_brokers, number).astype(np.int32)
+        for one, other in zip(
+            network.matrices_of(brokers), network.problem.instance.matrices(brokers, None), strict=True
+        ):
+            assert one.tolist() == other.tolist()
+
+
+def test_spark_gives_the_same_plan(spark, tmp_path: Path) -> None:
+    """Draws, trees and the traffic matrix as Spark tasks: the digest of one process."""
+    workload = generate(content_exchange(60, 5), tmp_path / "workload")
+    for routing in ("spanning", "acyclic"):
+        alone, together = (
+            solve(Problem(workload, channels=6, routing=routing), "local-moves", bound="none", spark=session)
+            for session in (None, spark)
+        )
+        assert together.plan.digest == alone.plan.digest
+
+
+@pytest.mark.parametrize(
+    ("sent", "capacity", "sentence"),
+    [
+        # In order 2 + 2, then 4 beside nothing, and nowhere for the last; the largest first: 4 + 2 twice.
+        ((2, 2, 4, 4), 6, "greedy-packing found room only with the largest clients first"),
+        # In order 3 + 3 + 4 and 4 + 5; the largest first 5 + 5 and 4 + 4 + 3; only 3 + 4 + 5 twice leaves nobody.
+        (
+            (3, 3, 4, 4, 5, 5),
+            12,
+            "greedy-packing left 1 client without room; all clients are packed by a search that looks at room alone",
+        ),
+        ((2, 4, 2, 4), 6, None),
+    ],
+)
+def test_plans_say_how_clients_were_packed(
+    tmp_path: Path, sent: tuple[int, ...], capacity: int, sentence: str | None
+) -> None:
+    """Clients send to one subscriber and receive nothing; two brokers take them, the first one is cheaper."""
+    senders = tuple(Publisher(0, ((1, 2),), ((0, messages),), (0, 1)) for messages in sent)
+    case = Case(
+        (2,),
+        (2,),
+        (*senders, Publisher(0, ((0, 1),), (), (2,))),
+        ((1, 2, 3),),
+        ((0, 1, 1), (1, 0, 1), (1, 1, 0)),
+        (capacity, capacity, 0),
+        (2,),
+    )
+    reasons = run(case.problem(tmp_path / "workload"), "greedy-packing").reasons
+    assert [str(reason) for reason in reasons if reason.limit == "room"] == [sentence] * (sentence is not None)

@@ -15,6 +15,7 @@ from pubplan.problems.assign.kernels.greedy import assign_fewest_first
 from pubplan.problems.assign.kernels.members import Members
 from pubplan.problems.assign.kernels.rooms import make_room
 from pubplan.problems.assign.stages import ASSIGNING
+from pubplan.problems.assign.tighten import tighten
 from pubplan.text import counted
 from pubplan.workload import Int64Array
 
@@ -38,7 +39,7 @@ def assign_rest(ground: Ground, state: State, limits: Int64Array, method: str) -
     """Assign those who are nowhere yet by moving others, within ``limits`` if possible, else within the greatest.
 
     Where clients of different weights are left even so, all are packed anew by a search that looks at room alone; the
-    reasons say so, and filters are empty then. Equal ones always fit, where the flow of all groups fits.
+    reasons say so. Equal ones always fit, where the flow of all groups fits.
 
     Raises:
         NotApplicable: no packing was found, although nothing proves that there is none.
@@ -61,4 +62,5 @@ def assign_rest(ground: Ground, state: State, limits: Int64Array, method: str) -
     state.brokers[:] = packing.brokers
     state.loads[:] = loads_of(packing.brokers, field.weights, field.num_brokers)
     state.filters.sizes[:] = 0
+    tighten(ground, state)
     return (packed_by_search(method, number),)

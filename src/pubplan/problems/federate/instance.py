@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pubplan.arguments import argument, function
-from pubplan.engine import MAX_INT64, READING, exact_dot, exact_sum, map_blocks, stage
+from pubplan.engine import MAX_INT64, READING, block_range, exact_dot, exact_sum, map_blocks, stage
 from pubplan.errors import InputError
 from pubplan.planning.packing import MAX_PROVEN_CLIENTS, Packing, search_packing
 from pubplan.problems.federate.channels import Channels, cut_space
@@ -38,6 +38,18 @@ class Shortage:
     client_id: str | None = None
     brokers: tuple[str, ...] | None = None
     is_packing: bool = False
+
+
+class Matrices(NamedTuple):
+    """What an attachment means for brokers, by channel (row) and broker: clients that want it, messages published."""
+
+    subscribers: Int32Array
+    traffic: Int64Array
+
+    @classmethod
+    def empty(cls, num_channels: int, num_brokers: int) -> Matrices:
+        shape = (num_channels, num_brokers)
+        return cls(np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -260,6 +272,29 @@ class Instance:
             shortages.append(Shortage(self.num_clients, exact_sum(demand), exact_sum(capacities), is_packing=True))
         return shortages
 
+    def matrices(self, brokers: Int32Array, spark: SparkSession | None) -> Matrices:
+        """Subscribers and traffic by channel and broker, counted block by block, in this process or on Spark."""
+        workload, channels, subscribers = self._workload, self.channels, self.subscribers
+        shape = (self.num_channels, self.num_brokers)
+
+        def count(block: int) -> Matrices:
+            rows = _read_rows(workload, channels, block)
+            first, last = block_range(block, workload.counts.clients)
+            homes, counted = brokers[first:last], Matrices.empty(*shape)
+            np.add.at(counted.subscribers, (rows.wanted, np.repeat(homes, np.diff(rows.wanted_offsets))), 1)
+            is_kept = _is_wanted_by_others(
+                rows.wanted_offsets, rows.wanted, rows.published_offsets, rows.published, subscribers
+            )
+            senders = np.repeat(homes, np.diff(rows.published_offsets))[is_kept]
+            np.add.at(counted.traffic, (rows.published[is_kept], senders), rows.counts[is_kept])
+            return counted
+
+        total = Matrices.empty(*shape)
+        for block in map_blocks(count, workload.num_blocks, spark):
+            np.add(total.subscribers, block.subscribers, out=total.subscribers)
+            np.add(total.traffic, block.traffic, out=total.traffic)
+        return total
+
     def search_packing(self) -> Packing:
         """Attach clients within capacities, whatever it costs."""
         is_allowed = self.group_prices != FORBIDDEN
@@ -276,31 +311,30 @@ def _sums(values: Int64Array, offsets: Int64Array) -> Int64Array:
 
 def _read_clients(workload: ContentWorkload, channels: Channels, spark: SparkSession | None) -> _Clients:
     """Read all clients block by block, and leave out what nobody else wants."""
-    widths, columns = workload.space.cell_widths, workload.optional_columns
 
     def read(block: int) -> _ClientRows:
-        clients = workload.read_clients(block)
-        wanted = channels.subscribed(clients.lows, clients.highs, widths)
-        published = _by_channel(*workload.read_publications(block), channels)
-        allowed = None
-        if "weight" in columns and (workload.client_block(block, "weight")["weight"].to_numpy() != 1).any():
-            raise InputError(f"{workload.path}: clients of federate stand for themselves; their weights must be 1.")
-        if "allowed" in columns:
-            offsets, values = list_column(workload.client_block(block, "allowed"), "allowed")
-            listed = values.tolist()
-            allowed = tuple(
-                tuple(listed[first:last])
-                for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
-            )
-        wanted_offsets, channels_wanted = wanted
-        published_offsets, channels_published, counts = published
-        return _ClientRows(
-            clients.sites, wanted_offsets, channels_wanted, published_offsets, channels_published, counts, allowed
-        )
+        return _read_rows(workload, channels, block)
 
     with stage("reading clients", key=READING):
         rows = list(map_blocks(read, workload.num_blocks, spark))
     return _together(rows, channels.number)
+
+
+def _read_rows(workload: ContentWorkload, channels: Channels, block: int) -> _ClientRows:
+    """The clients of a block."""
+    columns, clients = workload.optional_columns, workload.read_clients(block)
+    wanted_offsets, wanted = channels.subscribed(clients.lows, clients.highs, workload.space.cell_widths)
+    published_offsets, published, counts = _by_channel(*workload.read_publications(block), channels)
+    allowed = None
+    if "weight" in columns and (workload.client_block(block, "weight")["weight"].to_numpy() != 1).any():
+        raise InputError(f"{workload.path}: clients of federate stand for themselves; their weights must be 1.")
+    if "allowed" in columns:
+        offsets, values = list_column(workload.client_block(block, "allowed"), "allowed")
+        listed = values.tolist()
+        allowed = tuple(
+            tuple(listed[first:last]) for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        )
+    return _ClientRows(clients.sites, wanted_offsets, wanted, published_offsets, published, counts, allowed)
 
 
 def _by_channel(
@@ -326,13 +360,7 @@ def _together(blocks: list[_ClientRows], num_channels: int) -> _Clients:
     sites = np.concatenate([np.empty(0, np.int32), *(rows.sites for rows in blocks)])
     subscribers = np.bincount(wanted, minlength=num_channels).astype(np.int64)
     # A publication is dropped where nobody wants the channel, or only the publisher itself.
-    row = np.repeat(np.arange(len(sites)), np.diff(published_offsets))
-    wanting = np.repeat(np.arange(len(sites)), np.diff(wanted_offsets)) * num_channels + wanted
-    keys = row * num_channels + published
-    itself = np.zeros(len(keys), dtype=np.int64)
-    if len(wanting):
-        itself = (wanting[np.minimum(np.searchsorted(wanting, keys), len(wanting) - 1)] == keys).astype(np.int64)
-    is_kept = subscribers[published] > itself
+    is_kept = _is_wanted_by_others(wanted_offsets, wanted, published_offsets, published, subscribers)
     kept = np.concatenate([[0], np.cumsum(is_kept)])
     lists = [rows.allowed for rows in blocks if rows.allowed is not None]
     allowed = [row for rows in lists for row in rows] if lists else None
@@ -349,6 +377,28 @@ def _together(blocks: list[_ClientRows], num_channels: int) -> _Clients:
         group_sets,
         subscribers,
     )
+
+
+def _is_wanted_by_others(
+    wanted_offsets: Int64Array,
+    wanted: Int32Array,
+    published_offsets: Int64Array,
+    published: Int32Array,
+    subscribers: Int64Array,
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """For every channel that some clients publish in, whether anybody but the publisher subscribes to it.
+
+    Args:
+        subscribers: of each channel, all clients counted.
+    """
+    num_clients, num_channels = len(wanted_offsets) - 1, len(subscribers)
+    keys = np.repeat(np.arange(num_clients), np.diff(published_offsets)) * num_channels + published
+    wanting = np.repeat(np.arange(num_clients), np.diff(wanted_offsets)) * num_channels + wanted
+    itself = np.zeros(len(keys), dtype=np.int64)
+    if len(wanting):
+        itself = (wanting[np.minimum(np.searchsorted(wanting, keys), len(wanting) - 1)] == keys).astype(np.int64)
+    is_wanted: np.ndarray[tuple[int], np.dtype[np.bool_]] = subscribers[published] > itself
+    return is_wanted
 
 
 def _joined(parts: list[tuple[Int64Array, Int32Array]]) -> tuple[Int64Array, Int32Array]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pubplan.engine import exact_dot, map_blocks, stage
+from pubplan.problems.federate.instance import Matrices
 from pubplan.problems.federate.kernels.acyclic import (
     add_flows,
     best_star,
@@ -134,12 +135,19 @@ class Network:
         """What the traffic between clients and their brokers costs."""
         return exact_dot(self.field.demand, self.field.group_prices[self.field.group, brokers])
 
-    def best_tree(self, state: State) -> Int32Array:
+    def matrices_of(self, brokers: Int32Array, spark: SparkSession | None = None) -> Matrices:
+        """Who wants and publishes what where: from the arrays of this process, or counted as Spark tasks."""
+        if spark is not None:
+            return self.problem.instance.matrices(brokers, spark)
+        state = self.state_of(brokers)
+        return Matrices(state.subscribers, state.traffic)
+
+    def best_tree(self, counted: Matrices) -> Int32Array:
         """A cheap tree of all brokers for the traffic of an attachment: the better of a minimum spanning tree and a
         star, improved by hanging parts of it to other neighbours.
         """
-        arguments = (state.subscribers, state.traffic, self.replicates)
-        used = np.asarray(((state.subscribers > 0) | (state.traffic > 0)).any(axis=0))
+        arguments = (counted.subscribers, counted.traffic, self.replicates)
+        used = np.asarray(((counted.subscribers > 0) | (counted.traffic > 0)).any(axis=0))
         hub, _ = best_star(self.prices, *arguments)
         star = np.full(self.num_brokers, hub, dtype=np.int32)
         star[hub] = -1
@@ -170,16 +178,16 @@ class Network:
         Args:
             tree: for acyclic routing, the tree to use; the best that can be found where none is given.
         """
-        state = self.state_of(brokers)
+        counted = self.matrices_of(brokers, spark)
         if self.problem.routing == "acyclic":
-            return self._route_in(self.best_tree(state) if tree is None else tree, state)
+            return self._route_in(self.best_tree(counted) if tree is None else tree, counted)
         if self.replicates:
-            flows = state.traffic.T @ state.subscribers.astype(np.int64)
+            flows = counted.traffic.T @ counted.subscribers.astype(np.int64)
             np.fill_diagonal(flows, 0)
             none = np.empty(0, dtype=np.int32)
             return self._routing(none, none, np.empty((0, self.num_brokers), dtype=np.int32), flows)
         prices, finish = self.prices, self._with_relays if self.problem.routing == "steiner" else _unchanged
-        subscribers, traffic = state.subscribers, state.traffic
+        subscribers, traffic = counted
 
         def trees_of(channel: int) -> tuple[Int32Array, Int32Array, Int64Array]:
             return _trees_of(prices, finish, subscribers[channel], traffic[channel])
@@ -194,10 +202,10 @@ class Network:
         channels = np.repeat(np.arange(len(origins), dtype=np.int32), [len(some) for some in origins])
         return self._routing(channels, np.concatenate(origins), np.concatenate(parents), flows)
 
-    def _route_in(self, tree: Int32Array, state: State) -> Routing:
+    def _route_in(self, tree: Int32Array, counted: Matrices) -> Routing:
         """Route everything along one tree."""
         up, down = (np.empty(self.num_brokers, dtype=np.int64) for _ in range(2))
-        edge_traffic(order_of(tree), tree, state.subscribers, state.traffic, self.replicates, up, down)
+        edge_traffic(order_of(tree), tree, *counted, self.replicates, up, down)
         flows = np.zeros_like(self.prices)
         nodes = np.flatnonzero(tree >= 0)
         flows[nodes, tree[nodes]], flows[tree[nodes], nodes] = up[nodes], down[nodes]

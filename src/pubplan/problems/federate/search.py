@@ -72,11 +72,11 @@ class Search:
         """The best attachment that moves, closings and kicks lead to from a start; never worse than it."""
         if self.network.problem.routing != "acyclic":
             return self._improve_with(self.network.trees, start, kicks)
-        tree = self.network.best_tree(self.network.state_of(start))
+        tree = self.network.best_tree(self.network.matrices_of(start))
         best = self._improve_with(self.network.fixed(tree), start, kicks)
         while not self.is_over:
             # Another tree may suit the new attachment better, and other moves the new tree.
-            tree = self.network.best_tree(self.network.state_of(best.brokers))
+            tree = self.network.best_tree(self.network.matrices_of(best.brokers))
             following = self._improve_with(self.network.fixed(tree), best.brokers, 0)
             if following.cost >= best.cost:
                 break

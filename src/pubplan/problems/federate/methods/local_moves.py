@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
-from pubplan.engine import stage
+from pubplan.engine import map_blocks, stage
 from pubplan.errors import NotApplicable
 from pubplan.planning import Draft, Method
 from pubplan.planning.parameters import check_int
@@ -92,25 +90,35 @@ def moved_brokers(network: Network, parameters: LocalMovesParameters, seed: int,
 
 
 def _starts(network: Network, seed: int, number: int, spark: SparkSession | None) -> list[Int32Array]:
-    """The attachments of the other methods, then random ones; those that find no room are left out.
+    """The attachments of the other methods, then random ones, drawn as Spark tasks where there is a session; those that
+    find no room are left out.
 
     Raises:
         NotApplicable: none finds room.
     """
-    makers: list[Callable[[], Packed]] = [
+    makers: tuple[Callable[[], Packed], ...] = (
         lambda: cheapest_brokers(network, NAME),
         lambda: clustered_brokers(network),
         lambda: mixed_brokers(network, seed, spark),
-        lambda: random_brokers(network, seed),
-    ]
-    makers += [partial(random_brokers, network, seed, draw) for draw in range(1, number - NUM_MADE + 1)]
-    starts = []
-    for maker in makers:
-        with suppress(NotApplicable):
-            starts.append(maker().brokers)
+    )
+    starts = [start for start in map(_unless_full, makers) if start is not None]
+
+    def draw(index: int) -> Int32Array | None:
+        return _unless_full(lambda: random_brokers(network, seed, index))
+
+    num_draws = number - len(makers)
+    starts += [start for start in map_blocks(draw, num_draws, spark) if start is not None]
     if not starts:
         cheapest_brokers(network, NAME)  # says how many clients found no room
     return starts
+
+
+def _unless_full(make: Callable[[], Packed]) -> Int32Array | None:
+    """An attachment; None where clients are left without room."""
+    try:
+        return make().brokers
+    except NotApplicable:
+        return None
 
 
 METHOD = Method(
